@@ -66,7 +66,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
   })
 
   const listAudit = (action: string) =>
-    createOperatorAudit(dashboard.database).list({ about: action, before: null, limit: 1 })
+    createOperatorAudit(dashboard.database).listing.list({ text: action }, { limit: 1 })
   const text = (selector: string) => page.$eval(selector, ({ textContent }) => textContent ?? '')
   const press = (selector: string) => Promise.all([page.waitForNavigation(), page.click(selector)])
   /** From a page of the dashboard to the provider and back, as this person. */

@@ -197,7 +197,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     await page.type('[name=email]', 'ada@example.com')
     await page.type('[name=reason]', 'This is my photo.')
     await send()
-    expect(await createRemovals(database).list(9)).toMatchObject([{ state: 'OPEN' }])
+    expect(await createRemovals(database).listing.list({}, { limit: 9 })).toMatchObject([{ state: 'OPEN' }])
     await page.goto(`${api.url}/privacy/${shopId}?lang=de`)
     expect(await page.$eval('html', ({ lang }) => lang)).toBe('de')
     await Promise.all([page.waitForNavigation(), page.click('a[href*="/removal"]')])

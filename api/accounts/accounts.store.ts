@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 import { AccountSettings } from './account-settings.ts'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from './credentials.ts'
 
@@ -31,6 +32,10 @@ export type AccountRecord = Static<typeof AccountRow>
 export const accountColumns = sql.fragment`
   accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
   accounts.created_at as "createdAt", test_of as "testOf"`
+
+const { settings: _, testOf: __, ...listedColumns } = AccountRow.properties
+const ListedRow = Type.Object(listedColumns)
+export type ListedAccount = Static<typeof ListedRow>
 
 const NameRow = rowType(Type.Object({ id: Type.String(), name: Type.String() }))
 
@@ -99,13 +104,14 @@ export function createAccounts(database: Database) {
       database.maybeOne(sql.type(rowType(EditedRow))`
         select ${accountColumns}, ${accountEdition} as edition, logo_key as "logoKey" from accounts where id = ${id}`),
 
-    /** Accounts whose ID, name or e-mail address contains the text, newest first, before the given ID. */
-    search: ({ text, before, limit }: { text: string; before: string | null; limit: number }) =>
-      database.any(sql.type(rowType(AccountRow))`
-        select ${accountColumns} from accounts
-        where test_of is null and (id = ${text} or strpos(lower(concat_ws(' ', name, email)), lower(${text})) > 0)
-          and (${before}::text is null or id < ${before})
-        order by id desc limit ${limit}`),
+    /** Accounts except test accounts, by their ID, name and e-mail address. */
+    listing: createListing(database, {
+      row: ListedRow,
+      rows: sql.fragment`
+        select id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", created_at as "createdAt"
+        from accounts where test_of is null`,
+      texts: ['id', 'name', 'email'],
+    }),
 
     /** Names of these accounts, by ID. */
     findNames: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {

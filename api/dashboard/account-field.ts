@@ -6,11 +6,11 @@ const MAX_SUGGESTED = 200
 /** Accounts that a message names. */
 const MAX_NAMED = 5
 
-export type AccountSearch = Pick<Accounts, 'search' | 'find' | 'findNames'>
+export type AccountSearch = Pick<Accounts, 'listing' | 'find' | 'findNames'>
 
 /** The newest accounts, as `The Linen House (acc_…)`. */
 export async function suggestAccounts(accounts: AccountSearch): Promise<string[]> {
-  return (await accounts.search({ text: '', before: null, limit: MAX_SUGGESTED })).map(nameOf)
+  return (await accounts.listing.list({}, { limit: MAX_SUGGESTED })).map(nameOf)
 }
 
 /** The account of this ID as the field shows it; an unknown ID stays unchanged. */
@@ -26,7 +26,7 @@ export async function describeAccount(accounts: AccountSearch, id: string | null
 export async function readAccount(accounts: AccountSearch, text: string): Promise<string> {
   const [, id] = /(?:^|\()(acc_[\w-]+)\)?$/.exec(text) ?? []
   if (id !== undefined) return id
-  const found = await accounts.search({ text, before: null, limit: MAX_NAMED + 1 })
+  const found = await accounts.listing.list({ text }, { limit: MAX_NAMED + 1 })
   const exact = found.filter(({ name }) => name.toLowerCase() === text.toLowerCase())
   const [only, ...others] = exact.length === 1 ? exact : found
   if (only !== undefined && others.length === 0) return only.id

@@ -4,6 +4,7 @@ import {
   type Accounts,
   createAccounts,
   type EditedAccount,
+  type ListedAccount,
   MAX_CREDITS,
 } from '../accounts/accounts.store.ts'
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
@@ -14,18 +15,21 @@ import { Type } from '../shared/contract/schema.ts'
 import type { Shops } from '../shops/shops.store.ts'
 import type { Webhooks } from '../webhooks/webhooks.store.ts'
 import {
+  ACCOUNT_LIST,
   presentAccount,
   presentAccountLinks,
-  presentAccounts,
   presentNewAccount,
   presentNewKeys,
+  STATES,
 } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
 import { count } from './elements.ts'
 import { type Engines, findEngineChoices } from './engine-names.ts'
-import { fieldsReader, queryOf } from './form.ts'
+import { fieldsReader } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages } from './list.ts'
+import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
@@ -44,7 +48,13 @@ export interface AccountPagesOptions {
 
 /** Accounts, their settings and their credits. */
 export const accountPages = pages<AccountPagesOptions>([
-  { route: 'GET /accounts', role: 'viewer', menu: 'Accounts', isSearch: true, run: showAccounts },
+  ...listPages<AccountPagesOptions, ListedAccount>({
+    path: '/accounts',
+    menu: 'Accounts',
+    columns: ACCOUNT_LIST,
+    filters: [{ of: 'isActive', label: 'State', options: STATES }],
+    open: openAccounts,
+  }),
   { route: 'GET /accounts/new', role: 'admin', run: showNewAccount },
   {
     route: 'POST /accounts',
@@ -86,23 +96,14 @@ export const accountPages = pages<AccountPagesOptions>([
   },
 ])
 
-/** Entries per page of a list. */
-export const PAGE = 50
-
-const readSearch = fieldsReader(
-  Type.Object({ q: Type.String({ maxLength: 200, default: '' }), before: Type.Optional(Type.String()) }),
-)
-
-async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOptions): Promise<void> {
-  const query = queryOf(ctx)
-  const { q, before = null } = readSearch(query)
-  const { kept, forms } = ctx.state
-  const found = kept === null ? await accounts.search({ text: q, before, limit: PAGE }) : []
-  showPage(ctx, {
+function openAccounts(ctx: DashboardContext, { accounts }: AccountPagesOptions): OpenList<ListedAccount> {
+  return {
     title: 'Accounts',
-    actions: permittedLink({ forms, path: '/accounts/new', className: 'button' }, 'New account'),
-    body: presentAccounts(found, { query, q, isFull: found.length === PAGE, forms }),
-  })
+    caption: 'Accounts',
+    listing: accounts.listing,
+    actions: permittedLink({ forms: ctx.state.forms, path: '/accounts/new', className: 'button' }, 'New account'),
+    empty: 'There are no accounts yet. Create one with the button “New account”: it gets its first keys and credits.',
+  }
 }
 
 async function showNewAccount(ctx: DashboardContext, { engines }: AccountPagesOptions): Promise<void> {
@@ -142,7 +143,7 @@ async function showAccount(ctx: DashboardContext, options: AccountPagesOptions):
   const { id: accountId } = account
   const [keys, ledger, steps, failures, shops, endpoints, engines] = await Promise.all([
     options.keys.list(accountId),
-    options.ledger.list({ accountId, before: null, limit: 5 }),
+    options.ledger.listingOf(accountId).list({}, { limit: 5 }),
     options.usage.countSteps({ hours: 14 * 24, step: 'day', accountId }),
     options.usage.countFailures({ hours: 14 * 24, accountId }),
     options.shops.list(accountId),

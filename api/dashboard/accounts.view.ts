@@ -1,56 +1,32 @@
 import { ACCOUNT_COLUMNS, ACCOUNT_SETTINGS } from '../accounts/account-settings.ts'
-import type { AccountRecord, EditedAccount } from '../accounts/accounts.store.ts'
+import type { EditedAccount, ListedAccount } from '../accounts/accounts.store.ts'
 import type { KeyRecord } from '../accounts/api-keys.store.ts'
 import type { LedgerEntry } from '../accounts/ledger.store.ts'
 import type { FailureCount, UsageStep } from '../accounts/usage.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { WebhookEndpoint } from '../webhooks/webhooks.store.ts'
-import { badge, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
+import { badge, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { EngineChoice } from './engine-names.ts'
 import type { Fields } from './fields.ts'
-import { actForm, permittedLink, searchForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
-import { entriesTable } from './ledger.view.ts'
+import { LEDGER_COLUMNS, LEDGER_WORDS } from './ledger.view.ts'
+import { type Column, presentRows } from './list.view.ts'
 import type { NextSteps } from './next-steps.ts'
 import { plotUsage, presentFailures } from './overview.ts'
 import { settingFields } from './setting-fields.ts'
 
-interface List {
-  readonly forms: Forms
-  readonly query: URLSearchParams
-  readonly isFull: boolean
-}
-
-export function presentAccounts(
-  accounts: readonly AccountRecord[],
-  { query, q, isFull, forms }: List & { q: string },
-): Html {
-  return html`${searchForm({
-    action: '/accounts',
-    forms,
-    body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or ID', type: 'search', value: q }),
-  })}
-${table({
-  caption: 'Accounts',
-  head: ['Name', 'E-mail', 'State', 'Credits', 'Images stored for', 'Created (UTC)'],
-  rows: accounts.map(({ id, name, email, balance, isActive, retentionDays, createdAt }) => [
-    accountLink({ id, name }),
-    email ?? '',
-    stateOf(isActive),
-    count(balance),
-    days(retentionDays),
-    time(createdAt),
-  ]),
-  empty:
-    q === ''
-      ? 'There are no accounts yet. Create one with the button “New account”: it gets its first keys and credits.'
-      : html`No account matches “${q}”. <a href="/accounts">Show all accounts</a>`,
-  numeric: [3],
-})}${nextPage(query, isFull ? (accounts.at(-1)?.id ?? null) : null)}`
-}
+export const ACCOUNT_LIST: readonly Column<ListedAccount>[] = [
+  { head: 'Name', of: ['name', 'id'], cell: accountLink },
+  { head: 'E-mail', of: ['email'] },
+  { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
+  { head: 'Credits', of: ['balance'] },
+  { head: 'Images stored for', of: ['retentionDays'], cell: ({ retentionDays }) => days(retentionDays) },
+  { head: 'Created (UTC)', of: ['createdAt'] },
+]
 
 const SETTINGS = { ...ACCOUNT_COLUMNS, ...ACCOUNT_SETTINGS }
 
@@ -117,7 +93,7 @@ ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edit
 /** Pages about the account. */
 export function presentAccountLinks(id: string): Html {
   const own = `?account=${encodeURIComponent(id)}`
-  return html`<a class="button quiet" href="/accounts/${id}/requests">Requests</a> <a class="button quiet" href="/generations${own}">Generations</a> <a class="button quiet" href="/products${own}">Products</a> <a class="button quiet" href="/audit?about=${encodeURIComponent(id)}">Audit log</a>`
+  return html`<a class="button quiet" href="/accounts/${id}/requests">Requests</a> <a class="button quiet" href="/generations${own}">Generations</a> <a class="button quiet" href="/products${own}">Products</a> <a class="button quiet" href="/audit?q=${encodeURIComponent(id)}">Audit log</a>`
 }
 
 function presentCredits({ account, ledger, forms }: AccountPage): Html {
@@ -130,7 +106,7 @@ function presentCredits({ account, ledger, forms }: AccountPage): Html {
     }) => html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: -account.balance, required: true, hint: 'A negative number removes credits.' })}
 ${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the ledger and in the audit log.' })}`,
   })
-  return html`${form}${entriesTable(ledger)}<p><a href="/accounts/${account.id}/ledger">Full ledger</a></p>`
+  return html`${form}${presentRows({ ...LEDGER_WORDS, columns: LEDGER_COLUMNS, rows: ledger, forms })}<p><a href="/accounts/${account.id}/ledger">Full ledger</a></p>`
 }
 
 function presentSettings({ account, engines, forms }: AccountPage): Html {
@@ -206,6 +182,12 @@ function presentActive({
     ? disclosure('Reject all requests of its keys and shops …', form)
     : html`<p>All requests of its keys and shops are rejected.</p>${form}`
 }
+
+/** Values of a filter. */
+export const STATES = [
+  ['true', 'active'],
+  ['false', 'inactive'],
+] as const
 
 /** Badge for an active or inactive object. */
 export function stateOf(isActive: boolean): Html {

@@ -1,9 +1,12 @@
+import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
-import { presentBlocks } from './blocks.view.ts'
+import { type Block, createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
+import { code, time } from './elements.ts'
+import { reasonField } from './fields.ts'
 import { fieldsReader } from './form.ts'
-import { seeOther, showPage } from './layout.ts'
+import { accountLink } from './ids.ts'
+import { type List, listPages, readChosen, seeList } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
@@ -13,40 +16,63 @@ export interface BlockPagesOptions {
   readonly audit: OperatorAudit
 }
 
+const KINDS = { person: 'photo', product: 'product image', pair: 'photo together with a product image' } as const
+
+const LIST: List<BlockPagesOptions, Block> = {
+  path: '/blocks',
+  columns: [
+    { head: 'Block', of: ['id'], cell: ({ id }) => code(id) },
+    { head: 'Image', of: ['kind'], cell: ({ kind }) => KINDS[kind] },
+    {
+      head: 'Hash begins with',
+      of: ['hash'],
+      cell: ({ hash }) => code(BigInt(`0b${hash}`).toString(16).padStart(8, '0')),
+    },
+    {
+      head: 'Account of the appeal',
+      of: ['accountName', 'accountId'],
+      cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+    },
+    { head: 'Blocked (UTC)', of: ['createdAt'] },
+    {
+      head: 'Until (UTC)',
+      of: ['expiresAt'],
+      cell: ({ expiresAt }) => (expiresAt === null ? 'no end' : time(expiresAt)),
+    },
+  ],
+  filters: [{ of: 'kind', label: 'Image', options: Object.entries(KINDS) }],
+  open: (_, { blocks }) => ({
+    title: 'Blocked images',
+    caption: 'Blocked images, newest first',
+    listing: blocks.listing,
+    before: html`<p>Operators blocked these images when they decided on <a href="/reviews">reviews</a>. Every account with a safety level refuses them.</p>`,
+    empty: html`No image is blocked. To block one, decide “block” on an appeal in <a href="/reviews">Reviews</a>.`,
+    chosen: { action: '/blocks/remove', submit: 'Remove the chosen blocks', danger: true, body: reasonField },
+  }),
+}
+
 /** Images that operators blocked: their list and their removal. */
 export const blockPages = pages<BlockPagesOptions>([
-  { route: 'GET /blocks', role: 'viewer', run: showBlocks },
+  ...listPages(LIST),
   {
     route: 'POST /blocks/remove',
     role: 'support',
     form: '/blocks',
-    done: { 'block.remove': { message: 'The block was removed.', at: '/blocks' } },
-    run: removeBlock,
+    done: { 'block.remove': { message: 'The blocks were removed.', at: '/blocks' } },
+    run: removeBlocks,
   },
 ])
 
-const LISTED = 200
+const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3, maxLength: 500 }) }))
 
-async function showBlocks(ctx: DashboardContext, { blocks }: BlockPagesOptions): Promise<void> {
-  const body = presentBlocks(await blocks.list(LISTED), { limit: LISTED, forms: ctx.state.forms })
-  showPage(ctx, { title: 'Blocked images', body })
-}
-
-const readRemoval = fieldsReader(
-  Type.Object({
-    block: Type.String({ minLength: 5, maxLength: 100 }),
-    reason: Type.String({ minLength: 3, maxLength: 500 }),
-  }),
-)
-
-async function removeBlock(ctx: DashboardContext, { audit }: BlockPagesOptions): Promise<void> {
-  const { block, reason } = readRemoval(ctx.state.form)
+async function removeBlocks(ctx: DashboardContext, { audit }: BlockPagesOptions): Promise<void> {
+  const { reason } = readReason(ctx.state.form)
+  const ids = readChosen(ctx)
   await audit.record(actorOf(ctx), async (within) => {
-    if (!(await createSafetyBlocks(within).delete(block)))
-      throw new DrapeError('VALIDATION_FAILED', 'The block does not exist.', {
-        details: [{ path: 'block', message: 'must be the ID of a block in the list' }],
-      })
-    return { act: { action: 'block.remove', object: block, reason } }
+    for (const id of ids)
+      if (!(await createSafetyBlocks(within).delete(id)))
+        throw new DrapeError('VALIDATION_FAILED', `The block ${id} does not exist any more. Reload the list.`)
+    return { act: ids.map((object) => ({ action: 'block.remove', object, reason })) }
   })
-  seeOther(ctx, '/blocks', 'removed')
+  seeList(ctx, '/blocks', 'removed')
 }

@@ -1,15 +1,7 @@
 import { Readable } from 'node:stream'
 import { csvLine } from '../http/answers/csv.ts'
-import { type Html, html } from '../http/answers/html.ts'
 import { attachment } from '../shared/storage/attachment.ts'
 import type { DashboardContext } from './state.ts'
-
-/** Link to the file of a list with the same search. */
-export function csvLink(path: string, query: URLSearchParams): Html {
-  const search = new URLSearchParams(query)
-  search.delete('before')
-  return html`<p class="actions"><a href="${search.size > 0 ? `${path}?${search}` : path}">Download as CSV</a></p>`
-}
 
 type Rows = Iterable<readonly string[]> | AsyncIterable<readonly string[]>
 

@@ -1,127 +1,40 @@
 import { readFileSync } from 'node:fs'
 import Koa from 'koa'
-import { createAccounts } from '../accounts/accounts.store.ts'
-import { createApiKeys } from '../accounts/api-keys.store.ts'
-import { createLedger } from '../accounts/ledger.store.ts'
-import { createUsage } from '../accounts/usage.store.ts'
-import { createConsents } from '../consents/consents.store.ts'
-import { createBacklog } from '../generations/backlog.store.ts'
-import { createGenerationSearches } from '../generations/generation-search.store.ts'
 import { pageStyle } from '../http/answers/page-style.ts'
 import { createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { trimForwarded } from '../http/middleware/forwarded-headers.ts'
-import { createRequestLog } from '../http/request-log.store.ts'
-import { createProductSearches } from '../products/product-search.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
-import type { Database } from '../shared/database/database.ts'
-import { createPoolRegistry } from '../shared/engines/pool-registry.ts'
-import { createGenerations } from '../shared/generations/generations.store.ts'
-import type { Announce } from '../shared/generations/transitions.store.ts'
-import { createNamedRule } from '../shared/network/addresses.ts'
-import type { Redis } from '../shared/queue/redis.ts'
-import type { ObjectStorage } from '../shared/storage/object.ts'
-import { createObjects } from '../shared/storage/objects.store.ts'
-import type { Log } from '../shared/telemetry/log.ts'
-import { listRefusedRequests } from '../shops/refused-requests.ts'
-import { createShops } from '../shops/shops.store.ts'
-import { createVisitorAddresses } from '../shops/visitor-addresses.store.ts'
-import { createEventAnalytics } from '../storefront/events/event-analytics.store.ts'
-import { createLeads } from '../storefront/leads/leads.store.ts'
-import { createSafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
-import { createSafetyReviews } from '../trust/appeals/safety-reviews.store.ts'
-import { createRemovalCandidates } from '../trust/removals/removal-candidates.store.ts'
-import { createRemovals } from '../trust/removals/removals.store.ts'
-import type { EndpointRules } from '../webhooks/endpoint-url.ts'
-import { createWebhooks } from '../webhooks/webhooks.store.ts'
-import { accountPages } from './accounts.ts'
-import { analyticsPages } from './analytics.ts'
-import { auditPages } from './audit.ts'
-import { blockPages } from './blocks.ts'
-import type { Engines } from './engine-names.ts'
+import { createCodeBudget, createPages, type DashboardOptions } from './all-pages.ts'
 import { readForm } from './form.ts'
-import { generationPages } from './generations.ts'
 import { setHeaders } from './headers.ts'
-import { keyPages } from './keys.ts'
-import { leadPages } from './leads.ts'
-import { ledgerPages } from './ledger.ts'
-import { logoPages } from './logo.ts'
 import { createNextSteps } from './next-steps.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
 import { createOperatorSignIns } from './operator-sign-ins.store.ts'
 import { createOperators } from './operators.store.ts'
-import { operatorPages } from './operators.ts'
-import { overviewPages } from './overview.ts'
 import { type BoundPage, indexPages, mountPages } from './pages.ts'
 import { verifyPassword } from './password.ts'
-import { policyPages } from './policies.ts'
-import { productPages } from './products.ts'
 import { openFormPages, redisplayRejectedForm } from './redisplay-rejected-form.ts'
 import { refuseByPage } from './refusals.ts'
-import { removalPages } from './removals.ts'
 import { reportDuplicateSubmission } from './report-duplicate-submission.ts'
-import { requestPages } from './requests.ts'
-import { reviewPages } from './reviews.ts'
 import { recallForms, saveFormOfExpiredSession } from './save-form-of-expired-session.ts'
 import { createSavedForms } from './saved-forms.store.ts'
-import { secondFactorPages } from './second-factor.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors } from './second-factors.store.ts'
-import {
-  readSession,
-  requireOperator,
-  requireRole,
-  requireSameOrigin,
-  requireSecondFactor,
-  type SecondFactorPolicy,
-} from './session.ts'
-import { shopPages } from './shops.ts'
+import { readSession, requireOperator, requireRole, requireSameOrigin, requireSecondFactor } from './session.ts'
 import { signInPages } from './sign-in.ts'
-import { type SingleSignOn, singleSignOnPages } from './single-sign-on.ts'
+import { singleSignOnPages } from './single-sign-on.ts'
 import type { DashboardMiddleware, DashboardState } from './state.ts'
-import { webhookPages } from './webhooks.ts'
 
-export interface DashboardOptions {
-  readonly log: Log
-  readonly database: Database
-  readonly redis: Redis
-  readonly storage: ObjectStorage
-  readonly engines: Engines
-  /** Public origin of the dashboard; null: the host of each request, without TLS. */
-  readonly origin: string | null
-  /** Number of trusted reverse proxies, each of which appends its client to `X-Forwarded-For`. */
-  readonly proxyHops: number
-  /** Rules for webhook URLs. */
-  readonly endpointRules: EndpointRules
-  /** Identity provider; null or absent: none. */
-  readonly singleSignOn?: SingleSignOn | null
-  /** Whether operators may sign in with a password. */
-  readonly passwords?: boolean
-  /** Operators who need a second factor in addition to their password. */
-  readonly secondFactor?: SecondFactorPolicy
-  /** Name of the installation in authenticator apps. */
-  readonly issuer?: string
-  /** Address of the API, for links and snippets. */
-  readonly publicUrl?: string
-  /** Publishes the end of a generation. */
-  readonly announce?: Announce
-  /** Whether an extension is on: the pages of the others do not exist. Default: all are. */
-  readonly hasFeature?: (name: string) => boolean
-  /** Clock for the codes of authenticator apps. */
-  readonly now?: () => number
-  readonly verifyPassword?: typeof verifyPassword
-}
-
-/** Sign-in attempts: per address, per operator, and codes per operator. */
+/** Sign-in attempts: per address and per operator. */
 const TRIES = {
   address: { points: 20, seconds: 600 },
   operator: { points: 10, seconds: 600 },
-  code: { points: 5, seconds: 900 },
 } as const
 
 const ASSETS = new Map([
   ['/dashboard.css', { type: 'css', body: pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8')) }],
-  ['/dashboard.js', { type: 'js', body: readFileSync(new URL('browser/copy.js', import.meta.url)) }],
+  ['/dashboard.js', { type: 'js', body: readFileSync(new URL('browser/dashboard.js', import.meta.url)) }],
 ])
 
 /** The dashboard for operators, a separate application that is never part of the public API. */
@@ -211,81 +124,6 @@ function createSignIns(
   return [
     ...password,
     ...singleSignOnPages({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure }),
-  ]
-}
-
-function createCodeBudget(redis: Redis) {
-  return createRateLimiter({ redis, name: 'second-factor', ...TRIES.code })
-}
-
-/** All pages behind the sign-in. */
-export function createPages(options: DashboardOptions): BoundPage[] {
-  const { database, redis, storage, engines, endpointRules, passwords = true, secondFactor = 'optional' } = options
-  const of = (feature: string, pages: () => BoundPage[]) => ((options.hasFeature?.(feature) ?? true) ? pages() : [])
-  const accounts = createAccounts(database)
-  const audit = createOperatorAudit(database)
-  const usage = createUsage(database)
-  const shops = createShops(database)
-  const webhooks = createWebhooks(database)
-  return [
-    ...overviewPages({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
-    ...accountPages({
-      accounts,
-      audit,
-      usage,
-      shops,
-      webhooks,
-      engines,
-      keys: createApiKeys(database),
-      ledger: createLedger(database),
-    }),
-    ...ledgerPages({ accounts, ledger: createLedger(database) }),
-    ...keyPages({ accounts, audit }),
-    ...requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
-    ...logoPages({ accounts, audit, storage, objects: createObjects(database) }),
-    ...shopPages({
-      shops,
-      accounts,
-      audit,
-      engines,
-      visitors: createVisitorAddresses(database),
-      consents: createConsents(database),
-      listRefused: (shop) => listRefusedRequests(redis, shop),
-      isPlainAllowed: createNamedRule(endpointRules.allowCidrs),
-    }),
-    ...policyPages({ shops, audit }),
-    ...of('storefront', () => analyticsPages({ shops, analytics: createEventAnalytics(database) })),
-    ...generationPages({
-      storage,
-      accounts,
-      audit,
-      searches: createGenerationSearches(database),
-      generations: createGenerations(database),
-      announce: options.announce ?? (() => {}),
-    }),
-    ...productPages({ accounts, searches: createProductSearches(database) }),
-    ...of('storefront', () => leadPages({ leads: createLeads(database), shops, audit })),
-    ...of('trust', () => [
-      ...removalPages({
-        storage,
-        accounts,
-        audit,
-        removals: createRemovals(database),
-        candidates: createRemovalCandidates(database),
-      }),
-      ...blockPages({ audit, blocks: createSafetyBlocks(database) }),
-      ...reviewPages({ audit, reviews: createSafetyReviews(database) }),
-    ]),
-    ...webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
-    ...auditPages({ audit, accounts }),
-    ...operatorPages({ audit, passwords, operators: createOperators(database) }),
-    ...secondFactorPages({
-      audit,
-      policy: secondFactor,
-      issuer: options.issuer ?? 'Drape',
-      factors: createSecondFactors(database),
-      check: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
-    }),
   ]
 }
 

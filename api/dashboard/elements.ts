@@ -40,9 +40,16 @@ export function copied(secret: string): Html {
   return html`<div class="secret"><code id="${id}" tabindex="0">${secret}</code><button type="button" data-copy="${id}" hidden>Copy</button><span role="status"></span></div>`
 }
 
+/** Title of a column, with content that does more than name it. */
+export interface Heading {
+  readonly title: string
+  readonly content?: Html
+  readonly sorted?: 'ascending' | 'descending'
+}
+
 export interface TableOptions {
   readonly caption: string
-  readonly head: readonly string[]
+  readonly head: readonly (string | Heading)[]
   readonly rows: readonly (readonly Content[])[]
   /** Shown instead of rows when the table is empty: why, and what to do next. */
   readonly empty: Content
@@ -56,16 +63,20 @@ export interface TableOptions {
 
 /** A table that scrolls horizontally when it is too wide, also with the keyboard. On a phone each row is a card, unless the table is narrow. */
 export function table(options: TableOptions): Html {
-  const { caption, head, rows, empty, numeric = [], actions = false, narrow = false } = options
+  const { caption, rows, empty, numeric = [], actions = false, narrow = false } = options
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
   const hasNoAction = actions && rows.every((cells) => isEmpty(cells.at(-1) ?? ''))
-  const columns = hasNoAction ? head.length - 1 : head.length
-  const headings = head.slice(0, columns).map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
+  const columns = hasNoAction ? options.head.length - 1 : options.head.length
+  const head = options.head.slice(0, columns).map((one): Heading => (typeof one === 'string' ? { title: one } : one))
+  const headings = head.map(
+    ({ title, content, sorted }, i) =>
+      html`<th scope="col" class="${kind(i)}"${when(sorted, html` aria-sort="${sorted ?? ''}"`)}>${content ?? title}</th>`,
+  )
   const lines = rows.map(
     (
       cells,
-    ) => html`<tr>${cells.slice(0, columns).map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i]}">${cell}</td>`)}</tr>
+    ) => html`<tr>${cells.slice(0, columns).map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i].title}">${cell}</td>`)}</tr>
 `,
   )
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="${narrow ? 'narrow-table' : 'cards'}">
@@ -93,12 +104,4 @@ export function disclosure(summary: string, body: Content): Html {
 export function section(heading: string, body: Content): Html {
   if (isEmpty(body)) return NOTHING
   return html`<section><h2>${heading}</h2>${body}</section>`
-}
-
-/** Link to the next page, which starts after the last entry; nothing on the last page. */
-export function nextPage(query: URLSearchParams, before: string | number | null): Html {
-  if (before === null) return NOTHING
-  const next = new URLSearchParams(query)
-  next.set('before', String(before))
-  return html`<p class="pages"><a href="?${next.toString()}">Older</a></p>`
 }

@@ -70,6 +70,11 @@ interface FieldMessage {
   readonly text: string
 }
 
+/** Why an operator acts; the audit log records it. */
+export function reasonField({ field }: Fields): Html {
+  return field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the audit log.' })
+}
+
 /** Content of a form, headed by its errors. The first invalid field has the focus. */
 export function presentFields(kept: RejectedForm | null, body: (fields: Fields) => Content): Html {
   const atFields: FieldMessage[] = []

@@ -5,6 +5,8 @@ import type { Forms } from './issued-forms.ts'
 
 export interface FormOptions {
   readonly action: string
+  /** For fields outside of the form. */
+  readonly id?: string
   readonly forms: Forms
   readonly submit: string
   readonly body?: (fields: Fields) => Content
@@ -19,12 +21,12 @@ export interface FormOptions {
  * A form for an action that runs once, however often the form is submitted. Empty for operators who may not submit it.
  */
 export function actForm(options: FormOptions): Html {
-  const { action, forms, submit, body = () => '', danger = false, upload = false, readable = false } = options
+  const { action, id: name, forms, submit, body = () => '', danger = false, upload = false, readable = false } = options
   const id = forms.issue(action)
   if (id === null)
     return when(readable, html`<fieldset class="readable" disabled>${presentFields(null, body)}</fieldset>`)
   const kept = forms.kept(action)
-  return html`<form method="post" action="${action}"${when(upload, html` enctype="multipart/form-data"`)}>
+  return html`<form method="post" action="${action}"${when(name, html` id="${name ?? ''}"`)}${when(upload, html` enctype="multipart/form-data"`)}>
 <input type="hidden" name="form" value="${id}">
 ${presentFields(kept, body)}<button${when(danger, html` class="danger"`)}>${submit}</button></form>`
 }
@@ -49,5 +51,5 @@ export interface SearchFormOptions {
 
 /** A form that filters or searches a page. */
 export function searchForm({ action, forms, body, submit = 'Search' }: SearchFormOptions): Html {
-  return html`<form method="get" action="${action}" class="search" role="search">${presentFields(forms.kept(action), body)}<button>${submit}</button></form>`
+  return html`<form method="get" action="${action}" class="search" role="search">${presentFields(forms.kept(`GET ${action}`), body)}<button>${submit}</button></form>`
 }

@@ -1,8 +1,8 @@
-import type {
-  FoundGeneration,
-  GenerationDetail,
-  GenerationSearch,
-  GenerationSearches,
+import {
+  createGenerationSearches,
+  type FoundGeneration,
+  type GenerationDetail,
+  type GenerationSearches,
 } from '../generations/generation-search.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -10,16 +10,23 @@ import { STATUSES } from '../shared/generations/generation.ts'
 import { createGenerations, type Generations } from '../shared/generations/generations.store.ts'
 import type { Announce } from '../shared/generations/transitions.store.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
-import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
-import { PAGE } from './accounts.ts'
-import { allOf, sendCsv } from './csv-file.ts'
-import { fieldsReader, queryOf } from './form.ts'
-import { presentGeneration, presentGenerationActions, presentGenerations, presentImage } from './generations.view.ts'
+import type { AccountSearch } from './account-field.ts'
+import { reasonField } from './fields.ts'
+import { fieldsReader } from './form.ts'
+import {
+  GENERATION_COLUMNS,
+  isRunning,
+  NO_GENERATIONS,
+  presentGeneration,
+  presentGenerationActions,
+  presentImage,
+} from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
-import type { OperatorAudit } from './operator-audit.store.ts'
+import { listPages, readChosen, seeList } from './list.ts'
+import type { OpenList } from './list.view.ts'
+import type { Act, OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
-import { Minute, readTime } from './times.ts'
 
 export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
@@ -33,8 +40,22 @@ export interface GenerationPagesOptions {
 
 /** Generations, their outcomes and, with a reason, their images. */
 export const generationPages = pages<GenerationPagesOptions>([
-  { route: 'GET /generations', role: 'viewer', menu: 'Generations', isSearch: true, run: showGenerations },
-  { route: 'GET /generations.csv', role: 'viewer', run: exportGenerations },
+  ...listPages<GenerationPagesOptions, FoundGeneration>({
+    path: '/generations',
+    menu: 'Generations',
+    columns: GENERATION_COLUMNS,
+    filters: [
+      { of: 'status', label: 'Status', options: STATUSES.map((status) => [status, status.toLowerCase()] as const) },
+      { of: 'errorCode', label: 'Error code' },
+    ],
+    open: openGenerations,
+  }),
+  {
+    route: 'POST /generations/cancel',
+    role: 'support',
+    form: '/generations',
+    run: cancelChosen,
+  },
   { route: 'GET /generations/:id', role: 'viewer', run: showGeneration },
   {
     route: 'POST /generations/:id/image',
@@ -52,64 +73,24 @@ export const generationPages = pages<GenerationPagesOptions>([
   },
 ])
 
-const readSearch = fieldsReader(
-  Type.Object({
-    id: Type.Optional(Type.String({ maxLength: 100 })),
-    account: Type.Optional(Type.String({ maxLength: 300 })),
-    status: Type.Optional(Type.Enum([...STATUSES])),
-    code: Type.Optional(Type.String({ maxLength: 100 })),
-    from: Minute,
-    to: Minute,
-    before: Type.Optional(Type.String({ maxLength: 100 })),
-  }),
-)
-
-async function showGenerations(ctx: DashboardContext, { searches, accounts }: GenerationPagesOptions): Promise<void> {
-  const query = queryOf(ctx)
-  const { id } = readSearch(query)
-  if (id !== undefined) return seeOther(ctx, `/generations/${encodeURIComponent(id)}`)
-  const { kept, forms } = ctx.state
-  const search = await readGenerationSearch(query, accounts)
-  const { accountId } = search
-  const found = kept === null ? await searches.search({ ...search, limit: PAGE }) : []
-  showPage(ctx, {
+function openGenerations(
+  _: DashboardContext,
+  { searches, accounts }: GenerationPagesOptions,
+): OpenList<FoundGeneration> {
+  return {
     title: 'Generations',
-    body: presentGenerations(found, {
-      query,
-      isFull: found.length === PAGE,
-      forms,
-      account: await describeAccount(accounts, accountId),
-      suggestions: await suggestAccounts(accounts),
-    }),
-  })
-}
-
-async function readGenerationSearch(
-  query: URLSearchParams,
-  accounts: AccountSearch,
-): Promise<Omit<GenerationSearch, 'limit'>> {
-  const { account = null, status = null, code = null, before = null, ...times } = readSearch(query)
-  const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
-  const accountId = account === null ? null : await readAccount(accounts, account)
-  return { accountId, status, errorCode: code, from, to, before }
-}
-
-async function exportGenerations(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
-  const search = await readGenerationSearch(queryOf(ctx), options.accounts)
-  sendCsv(ctx, 'generations', generationRows(search, options.searches))
-}
-
-async function* generationRows(
-  search: Omit<GenerationSearch, 'limit'>,
-  searches: GenerationSearches,
-): AsyncGenerator<string[]> {
-  yield ['id', 'status', 'error_code', 'account', 'product', 'engine', 'seconds', 'accepted_at']
-  const all = allOf<FoundGeneration>((last, limit) => searches.search({ ...search, before: last?.id ?? null, limit }))
-  for await (const { id, status, errorCode, accountId, productExternalId, engine, seconds, createdAt } of all)
-    yield [
-      ...[id, status, errorCode ?? '', accountId, productExternalId, engine],
-      ...[seconds === null ? '' : String(seconds), createdAt.toISOString()],
-    ]
+    caption: 'Generations, newest first',
+    listing: searches.listing,
+    accounts,
+    empty: NO_GENERATIONS,
+    chosen: {
+      action: '/generations/cancel',
+      submit: 'Cancel the chosen generations',
+      danger: true,
+      isChoosable: isRunning,
+      body: reasonField,
+    },
+  }
 }
 
 async function findGeneration(ctx: DashboardContext, searches: GenerationSearches): Promise<GenerationDetail> {
@@ -154,15 +135,39 @@ const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3
 
 async function cancelGeneration(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
   const { reason } = readReason(ctx.state.form)
-  const { id, accountId } = await findGeneration(ctx, options.searches)
+  const { id } = await findGeneration(ctx, options.searches)
+  if (!(await cancel(ctx, { ids: [id], reason }, options)))
+    throw new DrapeError('VALIDATION_FAILED', 'The generation has already ended.')
+  seeOther(ctx, `/generations/${id}`, 'cancelled')
+}
+
+async function cancelChosen(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
+  const { reason } = readReason(ctx.state.form)
+  const ids = readChosen(ctx)
+  if (!(await cancel(ctx, { ids, reason }, options)))
+    throw new DrapeError('VALIDATION_FAILED', 'All of these generations have already ended.')
+  seeList(ctx, '/generations', 'cancelled')
+}
+
+/** Cancels those that have not ended, all or none. Returns whether there was any. */
+async function cancel(
+  ctx: DashboardContext,
+  { ids, reason }: { readonly ids: readonly string[]; readonly reason: string },
+  { audit, announce }: GenerationPagesOptions,
+): Promise<boolean> {
   const published: Parameters<Announce>[] = []
-  await options.audit.record(actorOf(ctx), async (within) => {
+  const done = await audit.record(actorOf(ctx), async (within) => {
     const generations = createGenerations(within, (...move) => void published.push(move))
     const message = 'The generation was cancelled by an operator.'
-    const isEnded = await generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
-    if (!isEnded) throw new DrapeError('VALIDATION_FAILED', 'The generation has already ended.')
-    return { act: { action: 'generation.cancel', object: id, accountId, reason } }
+    const act: Act[] = []
+    for (const id of ids) {
+      const found = await createGenerationSearches(within).find(id)
+      if (found === null) continue
+      const isCancelled = await generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
+      if (isCancelled) act.push({ action: 'generation.cancel', object: id, accountId: found.accountId, reason })
+    }
+    return act.length === 0 ? null : { act }
   })
-  for (const move of published) options.announce(...move)
-  seeOther(ctx, `/generations/${id}`, 'cancelled')
+  for (const move of published) announce(...move)
+  return done !== null
 }

@@ -1,15 +1,13 @@
 import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../generations/generation-search.store.ts'
 import { findResultKey, presentGeneration as presentToCaller } from '../generations/generations.view.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import { STATUSES, type Status } from '../shared/generations/generation.ts'
+import type { Status } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
-import { csvLink } from './csv-file.ts'
-import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
-import type { Fields } from './fields.ts'
-import { actForm, searchForm } from './form-elements.ts'
-import { accountLink, copiedId, shortId } from './ids.ts'
+import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import { accountLink, copiedId, generationLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
-import { timeFields } from './times.ts'
+import type { Column } from './list.view.ts'
 import { presentWaterfall } from './waterfall.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {
@@ -19,48 +17,31 @@ const TONES: Readonly<Record<Status, Tone>> = {
   FAILED: 'bad',
 }
 
-export function presentGenerations(
-  found: readonly FoundGeneration[],
-  page: {
-    readonly query: URLSearchParams
-    readonly isFull: boolean
-    readonly forms: Forms
-    /** The account that is searched, as the field shows it. */
-    readonly account: string
-    readonly suggestions: readonly string[]
+export const GENERATION_COLUMNS: readonly Column<FoundGeneration>[] = [
+  { head: 'ID', of: ['id'], cell: ({ id }) => generationLink(id) },
+  {
+    head: 'Status',
+    of: ['status', 'errorCode'],
+    cell: ({ status, errorCode }) =>
+      html`${badge(status.toLowerCase(), TONES[status])}${when(errorCode, html`<br>${code(errorCode ?? '')}`)}`,
   },
-): Html {
-  const { query, isFull, forms, account, suggestions } = page
-  const statuses = STATUSES.map((status) => [status, status.toLowerCase()] as const)
-  const body = ({ field, choice }: Fields) => html`${field({ name: 'id', label: 'ID', type: 'search' })}
-${field({ name: 'account', label: 'Account', type: 'search', value: account, suggestions })}
-${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
-${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
-${timeFields({ field }, query)}`
-  return html`${searchForm({ action: '/generations', forms, body })}
-${when(
-  forms.kept('/generations') === null,
-  html`${csvLink('/generations.csv', query)}
-${table({
-  caption: 'Generations, newest first',
-  head: ['ID', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
-  rows: found.map((generation): Content[] => [
-    html`<a href="/generations/${generation.id}">${shortId(generation.id)}</a>`,
-    html`${badge(generation.status.toLowerCase(), TONES[generation.status])}${when(generation.errorCode, html`<br>${code(generation.errorCode ?? '')}`)}`,
-    accountLink({ id: generation.accountId, name: generation.accountName }),
-    generation.productExternalId,
-    generation.engine,
-    generation.seconds === null ? '' : generation.seconds.toFixed(1),
-    time(generation.createdAt),
-  ]),
-  empty:
-    query.size > 0
-      ? html`No generation matches. <a href="/generations">Show all generations</a>`
-      : html`There are no generations yet. Start one in the playground of the API (${code('/playground')}) with a key of an account.`,
-  numeric: [5],
-})}`,
-)}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
-}
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+  },
+  {
+    head: 'Product',
+    of: ['productExternalId', 'productTitle'],
+    cell: ({ productExternalId, productTitle }) =>
+      html`${productExternalId}${when(productTitle, html`<br><span class="beneath">${productTitle ?? ''}</span>`)}`,
+  },
+  { head: 'Engine', of: ['engine'] },
+  { head: 'Seconds', of: ['seconds'], cell: ({ seconds }) => seconds?.toFixed(1) ?? '' },
+  { head: 'Accepted (UTC)', of: ['createdAt'] },
+]
+
+export const NO_GENERATIONS = html`There are no generations yet. Start one in the playground of the API (${code('/playground')}) with a key of an account.`
 
 export function presentGeneration(
   generation: GenerationDetail,
@@ -119,7 +100,7 @@ ${when(record, section('Answer of the API', record === null ? html`` : presentAn
 ${when(isRunning(generation), html`<div id="cancel">${section('Cancel', cancelForm(id, forms))}</div>`)}`
 }
 
-function isRunning({ status }: GenerationDetail): boolean {
+export function isRunning({ status }: Pick<FoundGeneration, 'status'>): boolean {
   return status === 'PENDING' || status === 'PROCESSING'
 }
 

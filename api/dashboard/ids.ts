@@ -19,6 +19,11 @@ export function copiedId(id: string): Html {
   return html`<span class="id"><code id="${place}" title="${id}">${id}</code><button type="button" data-copy="${place}" aria-label="Copy the ID" hidden>Copy</button><span role="status"></span></span>`
 }
 
+/** Link to a generation by the end of its ID. */
+export function generationLink(id: string): Html {
+  return html`<a href="/generations/${id}">${shortId(id)}</a>`
+}
+
 /** Link to an account by its name, with its ID as the second line. */
 export function accountLink({ id, name }: { id: string; name: string | undefined }): Html {
   return html`<a href="/accounts/${id}">${name ?? 'Account'}</a><br><span class="beneath">${shortId(id)}</span>`

@@ -17,8 +17,8 @@ export interface ShownPage {
   readonly notice?: string
 }
 
-/** Mark of a copy button, which needs a script. Quotes in values are escaped, so it comes from a view. */
-const COPY_MARK = ' data-copy="'
+/** Marks of elements that need the script. Quotes in values are escaped, so they come from a view. */
+const SCRIPT_MARKS = / data-(copy|choose|live)="/
 
 /** Messages about the last action, by the keyword in the URL. */
 const NOTICES: Readonly<Record<string, string>> = {
@@ -26,15 +26,15 @@ const NOTICES: Readonly<Record<string, string>> = {
   created: 'Created.',
   revoked: 'The key was revoked. It stops working within a few seconds.',
   removed: 'Removed.',
-  cancelled: 'The generation was cancelled.',
+  cancelled: 'Cancelled. The credits were refunded.',
   sent: 'Delivery has been scheduled.',
 }
 
 /** Responds with a page. */
 export function showPage(ctx: DashboardContext, { title, body, actions, notice }: ShownPage): void {
   const content = html`${body}`.markup
-  const copies = content.includes(COPY_MARK)
-  if (copies) allowScript(ctx)
+  const needsScript = SCRIPT_MARKS.test(content)
+  if (needsScript) allowScript(ctx)
   const { operator, forms, kept, pages } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
@@ -48,7 +48,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
 <title>${kept === null ? '' : 'Not done: '}${title} – Drape</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
-${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
+${when(needsScript, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body${when(operator, html` class="framed"`)}>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, pages, path: ctx.path })}

@@ -1,25 +1,35 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import type { ShopRecord, Shops } from '../shops/shops.store.ts'
+import { createShops, type ShopRecord, type Shops } from '../shops/shops.store.ts'
 import { createLeadOutbox } from '../storefront/leads/lead-outbox.store.ts'
-import { createLeads, type LeadRecord, type Leads } from '../storefront/leads/leads.store.ts'
+import { createLeads, type LeadRecord, type Leads, type ShopLeads } from '../storefront/leads/leads.store.ts'
+import type { AccountSearch } from './account-field.ts'
 import { allOf, sendCsv } from './csv-file.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
-import { presentLeads, presentShopLeads } from './leads.view.ts'
-import type { OperatorAudit } from './operator-audit.store.ts'
+import { LEAD_COLUMNS, LEAD_WORDS, presentShopLeads, RETRY_LEADS } from './leads.view.ts'
+import { listPages, readChosen, seeList } from './list.ts'
+import type { OpenList } from './list.view.ts'
+import type { Act, OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface LeadPagesOptions {
   readonly leads: Leads
+  readonly accounts: AccountSearch
   readonly shops: Shops
   readonly audit: OperatorAudit
 }
 
 /** E-mail addresses that shoppers left: counts and, with a reason, the addresses of a shop as a file. */
 export const leadPages = pages<LeadPagesOptions>([
-  { route: 'GET /leads', role: 'viewer', menu: 'Leads', run: showLeads },
+  ...listPages<LeadPagesOptions, ShopLeads>({
+    path: '/leads',
+    menu: 'Leads',
+    columns: LEAD_COLUMNS,
+    isTimeless: true,
+    open: openLeads,
+  }),
   { route: 'GET /leads/:shop', role: 'viewer', run: showShopLeads },
   {
     route: 'POST /leads/:shop/export',
@@ -36,6 +46,12 @@ export const leadPages = pages<LeadPagesOptions>([
     run: retryLeads,
   },
   {
+    route: 'POST /leads/retry',
+    role: 'support',
+    form: '/leads',
+    run: retryShops,
+  },
+  {
     route: 'POST /leads/:shop/delete',
     role: 'support',
     form: '/leads/:shop',
@@ -44,8 +60,8 @@ export const leadPages = pages<LeadPagesOptions>([
   },
 ])
 
-async function showLeads(ctx: DashboardContext, { leads }: LeadPagesOptions): Promise<void> {
-  showPage(ctx, { title: 'Leads', body: presentLeads(await leads.countByShop()) })
+function openLeads(_: DashboardContext, { leads, accounts }: LeadPagesOptions): OpenList<ShopLeads> {
+  return { ...LEAD_WORDS, listing: leads.byShop, accounts, chosen: RETRY_LEADS }
 }
 
 async function findShop(ctx: DashboardContext, { shops }: LeadPagesOptions): Promise<ShopRecord> {
@@ -56,7 +72,7 @@ async function findShop(ctx: DashboardContext, { shops }: LeadPagesOptions): Pro
 
 async function showShopLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
   const shop = await findShop(ctx, options)
-  const counted = (await options.leads.countByShop()).find(({ shopId }) => shopId === shop.id) ?? null
+  const [counted = null] = await options.leads.byShop.list({ only: { id: shop.id } }, { limit: 1 })
   showPage(ctx, { title: `Leads of ${shop.domain}`, body: presentShopLeads(shop, counted, ctx.state.forms) })
 }
 
@@ -78,12 +94,27 @@ async function* rowsOf(shopId: string, leads: Leads): AsyncGenerator<string[]> {
 }
 
 async function retryLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
-  const { id, accountId } = await findShop(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    const leads = await createLeadOutbox(within).retry(id)
-    return { act: { action: 'leads.retry', object: id, accountId, details: { leads } } }
-  })
+  const { id } = await findShop(ctx, options)
+  await retry(ctx, [id], options)
   seeOther(ctx, `/leads/${id}`, 'sent')
+}
+
+async function retryShops(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
+  await retry(ctx, readChosen(ctx), options)
+  seeList(ctx, '/leads', 'sent')
+}
+
+async function retry(ctx: DashboardContext, ids: readonly string[], { audit }: LeadPagesOptions): Promise<void> {
+  await audit.record(actorOf(ctx), async (within) => {
+    const act: Act[] = []
+    for (const object of ids) {
+      const shop = await createShops(within).findById(object)
+      if (shop === null) throw new DrapeError('VALIDATION_FAILED', `The shop ${object} does not exist.`)
+      const leads = await createLeadOutbox(within).retry(object)
+      act.push({ action: 'leads.retry', object, accountId: shop.accountId, details: { leads } })
+    }
+    return { act }
+  })
 }
 
 const readDeletion = fieldsReader(Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }), reason: Reason }))

@@ -1,39 +1,42 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { ShopLeads } from '../storefront/leads/leads.store.ts'
-import { count, disclosure, facts, section, table, when } from './elements.ts'
-import type { Fields } from './fields.ts'
+import { count, disclosure, facts, section, when } from './elements.ts'
+import { reasonField } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { accountLink } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Chosen, Column } from './list.view.ts'
 
-export function presentLeads(shops: readonly ShopLeads[]): Html {
-  return html`<p>E-mail addresses that shoppers left. Drape stores the addresses of shops whose platform stores none, and delivers the others to the platform.</p>
-${table({
+export const LEAD_COLUMNS: readonly Column<ShopLeads>[] = [
+  { head: 'Shop', of: ['domain', 'id'], cell: ({ id, domain }) => html`<a href="/leads/${id}">${domain}</a>` },
+  { head: 'Stored', of: ['kept'] },
+  { head: 'Pending delivery', of: ['waiting'] },
+  { head: 'Rejected by the platform', of: ['refused'] },
+  { head: 'Last reason', of: ['reason'] },
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+  },
+]
+
+export const LEAD_WORDS = {
+  title: 'Leads',
   caption: 'Leads by shop',
-  head: ['Shop', 'Stored', 'Pending delivery', 'Rejected by the platform', 'Last reason'],
-  rows: shops.map(({ shopId, domain, kept, waiting, refused, reason }) => [
-    html`<a href="/leads/${shopId}">${domain}</a>`,
-    count(kept),
-    count(waiting),
-    count(refused),
-    reason ?? '',
-  ]),
+  before: html`<p>E-mail addresses that shoppers left. Drape stores the addresses of shops whose platform stores none, and delivers the others to the platform.</p>`,
   empty: html`No shopper has left an e-mail address. A row appears when the widget of a <a href="/shops">shop</a> asks for addresses and a shopper leaves one.`,
-  numeric: [1, 2, 3],
-})}`
+} as const
+
+export const RETRY_LEADS: Chosen<ShopLeads> = {
+  action: '/leads/retry',
+  submit: 'Retry rejected deliveries of the chosen shops',
+  isChoosable: ({ refused }) => refused > 0,
 }
 
 export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, forms: Forms): Html {
   const { kept = 0, waiting = 0, refused = 0, reason = null } = counted ?? {}
   const action = (name: string) => `/leads/${shop.id}/${name}`
-  const why = ({ field }: Fields) =>
-    field({
-      name: 'reason',
-      label: 'Reason',
-      required: true,
-      minLength: 3,
-      hint: 'Recorded in the audit log.',
-    })
   const retry = actForm({ action: action('retry'), forms, submit: 'Retry rejected deliveries' })
   const deletion = actForm({
     action: action('delete'),
@@ -41,7 +44,7 @@ export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, fo
     submit: 'Delete the address',
     danger: true,
     body: (fields) =>
-      html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}${why(fields)}`,
+      html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}${reasonField(fields)}`,
   })
   return html`${facts([
     ['Shop', html`<a href="/shops/${shop.id}">${shop.domain}</a>`],
@@ -52,6 +55,6 @@ export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, fo
   ])}${when(refused > 0, retry)}
 <div class="columns">${section(
     'Export',
-    actForm({ action: action('export'), forms, submit: 'Export as CSV', body: why }),
+    actForm({ action: action('export'), forms, submit: 'Export as CSV', body: reasonField }),
   )}${section('Erasure', disclosure('Delete an address …', deletion))}</div>`
 }

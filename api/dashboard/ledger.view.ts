@@ -1,33 +1,19 @@
-import type { AccountRecord } from '../accounts/accounts.store.ts'
 import type { LedgerEntry } from '../accounts/ledger.store.ts'
-import { type Html, html } from '../http/answers/html.ts'
-import { count, nextPage, table, time } from './elements.ts'
-import { shortId } from './ids.ts'
+import { type Content, count } from './elements.ts'
+import { generationLink } from './ids.ts'
+import type { Column } from './list.view.ts'
 
-export function presentLedger(
-  account: AccountRecord,
-  {
-    entries,
-    query,
-    isFull,
-  }: { readonly entries: readonly LedgerEntry[]; readonly query: URLSearchParams; readonly isFull: boolean },
-): Html {
-  return html`<p><a href="/accounts/${account.id}">${account.name}</a> has ${count(account.balance)} credits. <a href="/accounts/${account.id}/ledger.csv">Download as CSV</a></p>
-${entriesTable(entries)}${nextPage(query, isFull ? (entries.at(-1)?.id ?? null) : null)}`
-}
+export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+  { head: 'Time (UTC)', of: ['createdAt'] },
+  { head: 'Kind', of: ['kind'] },
+  { head: 'Amount', of: ['amount'], cell: ({ amount }) => (amount > 0 ? `+${count(amount)}` : count(amount)) },
+  { head: 'Balance', of: ['balance'], isUnsorted: true },
+  { head: 'For', of: ['generationId', 'note'], cell: purposeOf },
+]
 
-export function entriesTable(entries: readonly LedgerEntry[]): Html {
-  return table({
-    caption: 'Ledger, newest first',
-    head: ['Time (UTC)', 'Kind', 'Amount', 'Balance', 'For'],
-    rows: entries.map(({ createdAt, kind, amount, balance, generationId, note }) => [
-      time(createdAt),
-      kind === 'grant' && amount < 0 ? 'correction' : kind,
-      amount > 0 ? `+${count(amount)}` : count(amount),
-      count(balance),
-      generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`,
-    ]),
-    empty: 'No credits were added or spent yet.',
-    numeric: [2, 3],
-  })
+/** Of a list of ledger entries. */
+export const LEDGER_WORDS = { caption: 'Ledger, newest first', empty: 'No credits were added or spent yet.' } as const
+
+function purposeOf({ generationId, note }: LedgerEntry): Content {
+  return generationId === null ? (note ?? '') : generationLink(generationId)
 }

@@ -1,15 +1,19 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp, withinTransaction } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 
 const EntryRow = Type.Object({
   id: Type.Integer(),
+  /** Address of the operator, or the user of the command line; null when nobody was signed in. */
+  who: Nullable(Type.String()),
   operatorEmail: Nullable(Type.String()),
   /** User of the command line; null when a signed-in operator acted. */
   actor: Nullable(Type.String()),
   action: Type.String(),
   object: Nullable(Type.String()),
   accountId: Nullable(Type.String()),
+  accountName: Nullable(Type.String()),
   reason: Nullable(Type.String()),
   details: Json,
   address: Nullable(Type.String()),
@@ -56,30 +60,26 @@ export interface Act {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
-export interface AuditSearch {
-  /** ID of an object or account or at least its last 6 characters, an action, or the address of an operator. */
-  readonly about: string | null
-  readonly from?: Date | null
-  readonly to?: Date | null
-  readonly before: number | null
-  readonly limit: number
-}
-
 export type OperatorAudit = ReturnType<typeof createOperatorAudit>
 
 /** Append-only audit log of operator actions. */
 export function createOperatorAudit(database: Database) {
   return {
     /**
-     * Runs `work` and records its action in one transaction. A null result means that `work` changed nothing; no entry
+     * Runs `work` and records its action, or one action for each of several objects, in one transaction. A null result means that `work` changed nothing; no entry
      * is recorded. Throws `IDEMPOTENCY_KEY_IN_USE` when the form was submitted before.
      */
-    record: <T extends { readonly act: Act }>(actor: Actor, work: (within: Database) => Promise<T | null>) =>
+    record: <T extends { readonly act: Act | readonly Act[] }>(
+      actor: Actor,
+      work: (within: Database) => Promise<T | null>,
+    ) =>
       database.transaction(async (transaction): Promise<T | null> => {
         const done = await work(withinTransaction(database, transaction))
         if (done === null) return null
-        const { rowCount } = await transaction.query(insertEntry(actor, done.act))
+        const [first, ...others] = [done.act].flat()
+        const { rowCount } = await transaction.query(insertEntry(actor, first))
         if (rowCount === 0) throw sentBefore()
+        for (const act of others) await transaction.query(insertEntry({ ...actor, form: null }, act))
         return done
       }),
 
@@ -106,19 +106,14 @@ export function createOperatorAudit(database: Database) {
           and created_at >= ${since.toISOString()}
         order by id desc limit 1`),
 
-    /** Newest first. */
-    list: ({ about, from = null, to = null, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>
-      database.any(sql.type(rowType(EntryRow))`
-        select id, operator_email as "operatorEmail", actor, action, object, account_id as "accountId", reason, details, address,
-          created_at as "createdAt"
-        from operator_audit
-        where (${about}::text is null or object = ${about} or account_id = ${about} or action = ${about}
-            or lower(operator_email) = lower(${about}) or actor = ${about}
-            or length(${about}) >= 6 and right(object, length(${about})) = ${about})
-          and (${from?.toISOString() ?? null}::timestamptz is null or created_at >= ${from?.toISOString() ?? null})
-          and (${to?.toISOString() ?? null}::timestamptz is null or created_at < ${to?.toISOString() ?? null})
-          and (${before}::bigint is null or id < ${before})
-        order by id desc limit ${limit}`),
+    listing: createListing(database, {
+      row: EntryRow,
+      rows: sql.fragment`
+        select operator_audit.id, coalesce(operator_email, actor) as who, operator_email as "operatorEmail", actor, action, object,
+          account_id as "accountId", accounts.name as "accountName", reason, details, address, operator_audit.created_at as "createdAt"
+        from operator_audit left join accounts on accounts.id = account_id`,
+      texts: ['who', 'action', 'object', 'accountId', 'accountName', 'reason'],
+    }),
   }
 }
 

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 
 export const ROLES = ['viewer', 'support', 'billing', 'admin'] as const
 /**
@@ -58,6 +59,13 @@ export function createOperators(database: Database) {
   return {
     list: (): Promise<readonly OperatorRecord[]> =>
       database.any(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators order by id`),
+
+    listing: createListing(database, {
+      row: OperatorRow,
+      rows: sql.fragment`select ${columns('operators')} from operators`,
+      texts: ['id', 'email', 'name', 'role'],
+      order: sql.fragment`id`,
+    }),
 
     /** The operator with this ID, active or not. */
     findById: (id: string): Promise<OperatorRecord | null> =>

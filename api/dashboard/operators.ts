@@ -2,11 +2,13 @@ import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { randomBase62 } from '../shared/process/base62.ts'
+import { STATES } from './accounts.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperators, type OperatorRecord, type Operators, ROLES } from './operators.store.ts'
-import { presentNewPassword, presentOperators } from './operators.view.ts'
+import { changeColumn, OPERATOR_COLUMNS, presentNewOperator, presentNewPassword } from './operators.view.ts'
 import { pages } from './pages.ts'
 import { hashPassword } from './password.ts'
 import { createSecondFactors } from './second-factors.store.ts'
@@ -21,7 +23,25 @@ export interface OperatorPagesOptions {
 
 /** Operators and their roles. */
 export const operatorPages = pages<OperatorPagesOptions>([
-  { route: 'GET /operators', role: 'admin', menu: 'Operators', run: showOperators },
+  ...listPages<OperatorPagesOptions, OperatorRecord>({
+    path: '/operators',
+    role: 'admin',
+    menu: 'Operators',
+    columns: OPERATOR_COLUMNS,
+    filters: [
+      { of: 'role', label: 'Role', options: ROLES.map((role) => [role, role] as const) },
+      { of: 'isActive', label: 'State', options: STATES },
+    ],
+    open: (ctx, { operators }) => ({
+      title: 'Operators',
+      caption: 'Operators',
+      listing: operators.listing,
+      columns: [changeColumn(ctx.state.operator?.id)],
+      actions: html`<a class="button" href="#new-operator">New operator</a>`,
+      empty: 'No operators found.',
+      after: presentNewOperator(ctx.state.forms),
+    }),
+  }),
   {
     route: 'POST /operators',
     role: 'admin',
@@ -44,13 +64,6 @@ export const operatorPages = pages<OperatorPagesOptions>([
     run: resetSecondFactor,
   },
 ])
-
-async function showOperators(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<void> {
-  const own = ctx.state.operator?.id ?? ''
-  const actions = html`<a class="button" href="#new-operator">New operator</a>`
-  const body = presentOperators(await operators.list(), { own, forms: ctx.state.forms })
-  showPage(ctx, { title: 'Operators', actions, body })
-}
 
 const RoleName = Type.Enum([...ROLES])
 const readNew = fieldsReader(

@@ -1,9 +1,10 @@
 import { type Html, html } from '../http/answers/html.ts'
 import { stateOf } from './accounts.view.ts'
-import { type Content, copied, disclosure, facts, section, table, time, when } from './elements.ts'
+import { copied, disclosure, facts, section, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Column } from './list.view.ts'
 import { type OperatorRecord, ROLES, type Role } from './operators.store.ts'
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
@@ -13,10 +14,25 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
   admin: 'admin: everything',
 }
 
-export function presentOperators(
-  operators: readonly OperatorRecord[],
-  { own, forms }: { own: string; forms: Forms },
-): Html {
+export const OPERATOR_COLUMNS: readonly Column<OperatorRecord>[] = [
+  { head: 'E-mail', of: ['email', 'id'], cell: ({ email }) => email },
+  { head: 'Name', of: ['name'] },
+  { head: 'Role', of: ['role'] },
+  { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
+  {
+    head: 'Second factor',
+    of: ['hasSecondFactor'],
+    cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'in use' : 'none'),
+  },
+  { head: 'Created (UTC)', of: ['createdAt'] },
+]
+
+/** The forms that change an operator, other than the signed-in one. */
+export function changeColumn(own: string | undefined): Column<OperatorRecord> {
+  return { head: 'Change', cell: (operator, forms) => (operator.id === own ? 'you' : changes(operator, forms)) }
+}
+
+export function presentNewOperator(forms: Forms): Html {
   const create = actForm({
     action: '/operators',
     forms,
@@ -24,20 +40,7 @@ export function presentOperators(
     body: (fields) => html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}
 ${fields.field({ name: 'name', label: 'Name' })}${roleChoice(fields, 'viewer')}`,
   })
-  return html`${table({
-    caption: 'Operators',
-    head: ['E-mail', 'Name', 'Role', 'State', 'Second factor', 'Created (UTC)', 'Change'],
-    rows: operators.map((operator): Content[] => [
-      operator.email,
-      operator.name ?? '',
-      operator.role,
-      stateOf(operator.isActive),
-      operator.hasSecondFactor ? 'in use' : 'none',
-      time(operator.createdAt),
-      operator.id === own ? 'you' : changes(operator, forms),
-    ]),
-    empty: 'No operators found.',
-  })}<div id="new-operator">${section('New operator', create)}</div>`
+  return html`<div id="new-operator">${section('New operator', create)}</div>`
 }
 
 function roleChoice({ choice }: Fields, value: Role): Html {

@@ -163,7 +163,7 @@ const KIND_TONES = { failed: 'bad', refused: 'quiet', cancelled: 'quiet' } as co
 /** Failure counts by code, of one account or of all, with links to the generations. */
 export function presentFailures(failures: readonly FailureCount[], accountId?: string) {
   const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
-  const linkTo = (name: string) => `/generations?${new URLSearchParams([['status', 'FAILED'], ['code', name], ...own])}`
+  const linkTo = (name: string) => `/generations?${new URLSearchParams([['errorCode', name], ...own])}`
   return table({
     caption: 'Failed, refused and cancelled generations by code',
     head: ['Code', 'Counts as', 'Count'],

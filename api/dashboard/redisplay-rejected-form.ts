@@ -47,7 +47,8 @@ function findPlace({ method, path, state: { operator, pages } }: DashboardContex
 function keep(ctx: DashboardContext, { message, details }: DrapeError): RejectedForm {
   const problems = Array.isArray(details) ? (details as readonly FieldProblem[]) : []
   const values = ctx.method === 'POST' ? typedValues(ctx.state.form) : new URLSearchParams(ctx.querystring)
-  return { action: ctx.path, values, message: problems.length === 0 ? message : '', problems }
+  const action = ctx.method === 'POST' ? ctx.path : `GET ${ctx.path}`
+  return { action, values, message: problems.length === 0 ? message : '', problems }
 }
 
 function notFound(): Promise<void> {

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../shared/contract/errors.ts'
 
 /** A submitted form that was not run, to be shown again with the typed values. */
 export interface RejectedForm {
-  /** Path that the form posts to, or that it searches. */
+  /** Path that the form posts to; of a search `GET ` and its path. */
   readonly action: string
   /** Without secrets, which must be typed again. */
   readonly values: URLSearchParams

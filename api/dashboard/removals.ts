@@ -4,12 +4,13 @@ import { Type } from '../shared/contract/schema.ts'
 import { decodeImage, encodeView } from '../shared/image/image.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import { createRemovalCandidates, type RemovalCandidates } from '../trust/removals/removal-candidates.store.ts'
-import { createRemovals, type Removal, type Removals } from '../trust/removals/removals.store.ts'
+import { createRemovals, REMOVAL_STATES, type Removal, type Removals } from '../trust/removals/removals.store.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
-import { presentCandidates, presentRemoval, presentRemovals } from './removals.view.ts'
+import { presentCandidates, presentRemoval, REMOVAL_COLUMNS, REMOVAL_WORDS } from './removals.view.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface RemovalPagesOptions {
@@ -22,7 +23,15 @@ export interface RemovalPagesOptions {
 
 /** Requests to remove images: the clock, the candidates and, with a reason, their previews; erase or decline. */
 export const removalPages = pages<RemovalPagesOptions>([
-  { route: 'GET /removals', role: 'viewer', menu: 'Removals', run: showRemovals },
+  ...listPages<RemovalPagesOptions, Removal>({
+    path: '/removals',
+    menu: 'Removals',
+    columns: REMOVAL_COLUMNS,
+    filters: [
+      { of: 'state', label: 'State', options: REMOVAL_STATES.map((state) => [state, state.toLowerCase()] as const) },
+    ],
+    open: (_, { removals }) => ({ ...REMOVAL_WORDS, listing: removals.listing }),
+  }),
   { route: 'GET /removals/:id', role: 'support', run: showRemoval },
   {
     route: 'POST /removals/:id/images',
@@ -47,15 +56,7 @@ export const removalPages = pages<RemovalPagesOptions>([
   },
 ])
 
-const LISTED = 100
 const PREVIEW_SIDE = 240
-
-async function showRemovals(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<void> {
-  showPage(ctx, {
-    title: 'Removal requests',
-    body: presentRemovals(await removals.list(LISTED), { limit: LISTED, forms: ctx.state.forms }),
-  })
-}
 
 async function findRemoval(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<Removal> {
   const found = await removals.find(ctx.params.id)

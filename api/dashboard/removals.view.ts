@@ -6,23 +6,27 @@ import type { Fields } from './fields.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Column } from './list.view.ts'
 
 const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'busy', ERASED: 'good', DECLINED: 'quiet' }
 
-export function presentRemovals(found: readonly Removal[], { limit, forms }: { limit: number; forms: Forms }): Html {
-  return html`<p>People who are not customers ask for the removal of images that show them, on the page ${code('/removal')} of the API. Decide within 48 hours.</p>
-${table({
+export const REMOVAL_COLUMNS: readonly Column<Removal>[] = [
+  {
+    head: 'Request',
+    of: ['id'],
+    cell: ({ id }, forms) => permittedLink({ forms, path: `/removals/${id}` }, shortId(id), shortId(id)),
+  },
+  { head: 'State', of: ['state'], cell: stateOf },
+  { head: 'Due (UTC)', of: ['dueAt'], cell: ({ decidedAt, dueAt }) => (decidedAt === null ? time(dueAt) : 'decided') },
+  { head: 'Received (UTC)', of: ['createdAt', 'decidedAt'] },
+]
+
+export const REMOVAL_WORDS = {
+  title: 'Removal requests',
   caption: 'Removal requests, earliest due date first',
-  head: ['Request', 'State', 'Due (UTC)', 'Received (UTC)'],
-  rows: found.map((removal): Content[] => [
-    permittedLink({ forms, path: `/removals/${removal.id}` }, shortId(removal.id), shortId(removal.id)),
-    stateOf(removal),
-    removal.decidedAt === null ? time(removal.dueAt) : 'decided',
-    time(removal.createdAt),
-  ]),
+  before: html`<p>People who are not customers ask for the removal of images that show them, on the page ${code('/removal')} of the API. Decide within 48 hours.</p>`,
   empty: html`No removal requests yet. Link to ${code('/removal')} of the API from your website, so that people find the form.`,
-})}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} requests.</p>`)}`
-}
+} as const
 
 function stateOf({ state, isOverdue }: Removal): Html {
   return html`${badge(state.toLowerCase(), TONES[state])}${when(isOverdue, html` ${badge('overdue', 'bad')}`)}`

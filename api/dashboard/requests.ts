@@ -1,14 +1,13 @@
 import type { Accounts } from '../accounts/accounts.store.ts'
-import type { ApiKeys } from '../accounts/api-keys.store.ts'
-import type { LoggedRequest, RequestLog } from '../http/request-log.store.ts'
-import { Type } from '../shared/contract/schema.ts'
-import { findAccount, PAGE } from './accounts.ts'
-import { fieldsReader, queryOf } from './form.ts'
-import { showPage } from './layout.ts'
+import type { ApiKeys, KeyRecord } from '../accounts/api-keys.store.ts'
+import { html } from '../http/answers/html.ts'
+import type { ListedRequest, RequestLog } from '../http/request-log.store.ts'
+import { findAccount } from './accounts.ts'
+import { badge, code, count, type Tone, when } from './elements.ts'
+import { listPages } from './list.ts'
+import type { Column, OpenList } from './list.view.ts'
 import { pages } from './pages.ts'
-import { presentRequests, STATUS_CLASSES } from './requests.view.ts'
 import type { DashboardContext } from './state.ts'
-import { Minute, readTime } from './times.ts'
 
 export interface RequestPagesOptions {
   readonly accounts: Pick<Accounts, 'findEdition'>
@@ -16,59 +15,63 @@ export interface RequestPagesOptions {
   readonly keys: Pick<ApiKeys, 'list'>
 }
 
-/** GET /accounts/:id/requests: the latest requests of an account, those of its test keys too. */
-export const requestPages = pages<RequestPagesOptions>([
-  { route: 'GET /accounts/:id/requests', role: 'viewer', isSearch: true, run: showRequests },
-])
+const TONES: Readonly<Record<number, Tone>> = { 2: 'good', 3: 'quiet', 4: 'busy', 5: 'bad' }
 
-const readSearch = fieldsReader(
-  Type.Object({
-    status: Type.Optional(Type.Enum(Object.keys(STATUS_CLASSES))),
-    code: Type.Optional(Type.String({ maxLength: 100 })),
-    route: Type.Optional(Type.String({ maxLength: 200 })),
-    key: Type.Optional(Type.String({ maxLength: 4 })),
-    from: Minute,
-    to: Minute,
-    before: Type.Optional(Type.String({ pattern: '^\\d{1,15}~[\\w.:-]{1,128}$' })),
+const COLUMNS: readonly Column<ListedRequest>[] = [
+  { head: 'Time (UTC)', of: ['createdAt'] },
+  { head: 'Request', of: ['route', 'method'], cell: ({ method, route }) => html`${method} ${code(route)}` },
+  {
+    head: 'Status',
+    of: ['status', 'errorCode'],
+    cell: ({ status, statusClass, errorCode }) =>
+      html`${badge(String(status), TONES[statusClass] ?? 'quiet')}${when(errorCode, html` ${code(errorCode ?? '')}`)}`,
+  },
+  {
+    head: 'Key',
+    of: ['keyLastFour'],
+    cell: ({ keyLastFour }) => (keyLastFour === null ? html`<span class="none">none</span>` : code(`…${keyLastFour}`)),
+  },
+  { head: 'Duration', of: ['durationMs'], cell: ({ durationMs }) => `${count(durationMs)} ms` },
+  { head: 'Request ID', of: ['requestId'], cell: ({ requestId }) => code(requestId) },
+]
+
+const STATUS_CLASSES = [
+  ['2', '2xx: succeeded'],
+  ['3', '3xx: not modified or redirected'],
+  ['4', '4xx: rejected'],
+  ['5', '5xx: failed'],
+] as const
+
+/** The latest requests of an account, those of its test keys too. */
+export const requestPages = pages<RequestPagesOptions>(
+  listPages<RequestPagesOptions, ListedRequest>({
+    path: '/accounts/:id/requests',
+    columns: COLUMNS,
+    filters: [
+      { of: 'statusClass', label: 'Status', options: STATUS_CLASSES },
+      { of: 'route', label: 'Route' },
+      { of: 'keyLastFour', label: 'Key' },
+      { of: 'errorCode', label: 'Error code' },
+    ],
+    open: openRequests,
   }),
 )
 
-async function showRequests(ctx: DashboardContext, options: RequestPagesOptions): Promise<void> {
-  const { requestLog, keys } = options
-  const { id: accountId, name } = await findAccount(ctx, options)
-  const query = queryOf(ctx)
-  const { status, code = null, route = null, key = null, before, ...times } = readSearch(query)
-  const search = {
-    accountId,
-    route,
-    errorCode: code,
-    keyLastFour: key,
-    limit: PAGE,
-    statusClass: status === undefined ? null : Number(status),
-    from: readTime('from', times.from),
-    to: readTime('to', times.to),
-    before: readPlace(before),
-  }
-  const { kept, forms } = ctx.state
-  const [found, routes, owned] = await Promise.all([
-    kept === null ? requestLog.search(search) : [],
-    requestLog.listRoutes(accountId),
-    keys.list(accountId),
-  ])
-  const last = found.length === PAGE ? found.at(-1) : undefined
-  showPage(ctx, {
+async function openRequests(ctx: DashboardContext, options: RequestPagesOptions): Promise<OpenList<ListedRequest>> {
+  const { id, name } = await findAccount(ctx, options)
+  const [routes, keys] = await Promise.all([options.requestLog.listRoutes(id), options.keys.list(id)])
+  return {
     title: `Requests of ${name}`,
-    body: presentRequests(found, { accountId, query, routes, keys: owned, forms, next: last ? placeOf(last) : null }),
-  })
+    caption: 'Requests, newest first',
+    listing: options.requestLog.listingOf(id),
+    choices: { route: routes.map((route) => [route, route] as const), keyLastFour: keys.map(keyOption) },
+    before: html`<p class="actions"><a href="/accounts/${id}">Open the account</a></p>`,
+    after: html`<p class="hint">The latest 10,000 requests that were answered and 10,000 that were refused, for 7 days. Bodies, queries and addresses are not stored.</p>`,
+    empty:
+      'No requests in the last 7 days. The first one appears here a second after it was sent with a key of the account.',
+  }
 }
 
-/** Names an entry in an address. */
-function placeOf({ createdAt, requestId }: LoggedRequest): string {
-  return `${createdAt.getTime()}~${requestId}`
-}
-
-function readPlace(text: string | undefined): { createdAt: Date; requestId: string } | null {
-  if (text === undefined) return null
-  const [milliseconds, requestId] = text.split('~')
-  return { createdAt: new Date(Number(milliseconds)), requestId }
+function keyOption({ lastFour, name, kind, isTest }: KeyRecord): readonly [string, string] {
+  return [lastFour, `${name ?? `${isTest ? 'test ' : ''}${kind} key`} …${lastFour}`]
 }

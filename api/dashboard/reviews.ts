@@ -1,22 +1,39 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { createSafetyReviews, type Review, type SafetyReviews } from '../trust/appeals/safety-reviews.store.ts'
+import {
+  createSafetyReviews,
+  type ListedReview,
+  REVIEW_STATES,
+  type Review,
+  type SafetyReviews,
+} from '../trust/appeals/safety-reviews.store.ts'
 import { REVIEW_DECISIONS } from '../webhooks/messages.schema.ts'
+import type { AccountSearch } from './account-field.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
-import { presentReview, presentReviews } from './reviews.view.ts'
+import { presentReview, REVIEW_COLUMNS, REVIEW_WORDS } from './reviews.view.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface ReviewPagesOptions {
   readonly reviews: SafetyReviews
+  readonly accounts: AccountSearch
   readonly audit: OperatorAudit
 }
 
 /** Appeals against refusals by safety checks: allow once, refuse or block. */
 export const reviewPages = pages<ReviewPagesOptions>([
-  { route: 'GET /reviews', role: 'viewer', menu: 'Reviews', run: showReviews },
+  ...listPages<ReviewPagesOptions, ListedReview>({
+    path: '/reviews',
+    menu: 'Reviews',
+    columns: REVIEW_COLUMNS,
+    filters: [
+      { of: 'state', label: 'State', options: REVIEW_STATES.map((state) => [state, state.toLowerCase()] as const) },
+    ],
+    open: (_, { reviews, accounts }) => ({ ...REVIEW_WORDS, listing: reviews.listing, accounts }),
+  }),
   { route: 'GET /reviews/:id', role: 'support', run: showReview },
   {
     route: 'POST /reviews/:id/decide',
@@ -26,15 +43,6 @@ export const reviewPages = pages<ReviewPagesOptions>([
     run: decide,
   },
 ])
-
-const LISTED = 100
-
-async function showReviews(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<void> {
-  showPage(ctx, {
-    title: 'Reviews',
-    body: presentReviews(await reviews.list(LISTED), { limit: LISTED, forms: ctx.state.forms }),
-  })
-}
 
 async function findReview(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<Review> {
   const found = await reviews.find(ctx.params.id)

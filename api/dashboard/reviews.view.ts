@@ -1,10 +1,11 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { SafetyCheck } from '../shared/contract/errors.ts'
-import type { Review } from '../trust/appeals/safety-reviews.store.ts'
-import { badge, type Content, facts, section, type Tone, table, time, when } from './elements.ts'
+import type { ListedReview, Review } from '../trust/appeals/safety-reviews.store.ts'
+import { badge, facts, section, type Tone, time, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
-import { shortId } from './ids.ts'
+import { accountLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Column } from './list.view.ts'
 
 const TONES: Readonly<Record<Review['state'], Tone>> = {
   OPEN: 'busy',
@@ -24,26 +25,29 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
   'result-skin': 'more skin than the photo and the product require',
 }
 
-export function presentReviews(found: readonly Review[], { limit, forms }: { limit: number; forms: Forms }): Html {
-  return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits. <a href="/blocks">Blocked images</a></p>
-${table({
+export const REVIEW_COLUMNS: readonly Column<ListedReview>[] = [
+  {
+    head: 'Generation',
+    of: ['id'],
+    cell: ({ id }, forms) => permittedLink({ forms, path: `/reviews/${id}` }, shortId(id), shortId(id)),
+  },
+  { head: 'State', of: ['state'], cell: stateOf },
+  { head: 'Refused', of: ['check', 'image'], cell: refusalOf },
+  { head: 'By', of: ['byShopper'], cell: ({ byShopper }) => (byShopper ? 'shopper' : 'account') },
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+  },
+  { head: 'Received (UTC)', of: ['createdAt'] },
+]
+
+export const REVIEW_WORDS = {
+  title: 'Reviews',
   caption: 'Reviews: open reviews first, alternating between accounts and shops, oldest first',
-  head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
-  rows: found.map((review): Content[] => [
-    permittedLink(
-      { forms, path: `/reviews/${review.generationId}` },
-      shortId(review.generationId),
-      shortId(review.generationId),
-    ),
-    stateOf(review),
-    refusalOf(review),
-    review.byShopper ? 'shopper' : 'account',
-    html`<a href="/accounts/${review.accountId}">${shortId(review.accountId)}</a>`,
-    time(review.createdAt),
-  ]),
+  before: html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits. <a href="/blocks">Blocked images</a></p>`,
   empty: html`No reviews yet. A review appears when an account or a shopper appeals a refusal; set the safety level on the page of an <a href="/accounts">account</a>.`,
-})}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} reviews.</p>`)}`
-}
+} as const
 
 function stateOf({ state }: Review): Html {
   return badge(state.toLowerCase(), TONES[state])

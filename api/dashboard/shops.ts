@@ -9,22 +9,26 @@ import {
   createShops,
   type EditedShop,
   generateShopSecret,
+  type ListedShop,
   SHOP_PLATFORMS,
   type ShopRecord,
   type Shops,
 } from '../shops/shops.store.ts'
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { STATES } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
 import { type Engines, findEngineChoices } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages } from './list.ts'
+import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { findConsents } from './policies.ts'
 import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
-import { presentNewShop, presentShop, presentShopSecret, presentShops } from './shops.view.ts'
+import { presentNewShop, presentShop, presentShopList, presentShopSecret, SHOP_COLUMNS } from './shops.view.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface ShopPagesOptions {
@@ -42,7 +46,16 @@ export interface ShopPagesOptions {
 
 /** Shops, and the secrets with which their proxies sign. */
 export const shopPages = pages<ShopPagesOptions>([
-  { route: 'GET /shops', role: 'viewer', menu: 'Shops', run: showShops },
+  ...listPages<ShopPagesOptions, ListedShop>({
+    path: '/shops',
+    menu: 'Shops',
+    columns: SHOP_COLUMNS,
+    filters: [
+      { of: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) },
+      { of: 'isActive', label: 'State', options: STATES },
+    ],
+    open: openShops,
+  }),
   { route: 'GET /shops/new', role: 'admin', run: showNewShop },
   {
     route: 'POST /shops',
@@ -75,12 +88,14 @@ export const shopPages = pages<ShopPagesOptions>([
   },
 ])
 
-async function showShops(ctx: DashboardContext, { shops, accounts, listRefused }: ShopPagesOptions): Promise<void> {
-  const [found, refused] = await Promise.all([shops.list(queryOf(ctx).get('account')), listRefused(null)])
-  const names = await accounts.findNames(found.map(({ accountId }) => accountId))
+async function openShops(ctx: DashboardContext, options: ShopPagesOptions): Promise<OpenList<ListedShop>> {
   const { forms } = ctx.state
-  const actions = permittedLink({ forms, path: '/shops/new', className: 'button' }, 'New shop')
-  showPage(ctx, { title: 'Shops', actions, body: presentShops(found, { names, refused, forms }) })
+  return {
+    ...presentShopList(await options.listRefused(null), forms),
+    listing: options.shops.listing,
+    accounts: options.accounts,
+    actions: permittedLink({ forms, path: '/shops/new', className: 'button' }, 'New shop'),
+  }
 }
 
 async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPagesOptions): Promise<void> {

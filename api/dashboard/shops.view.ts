@@ -1,7 +1,7 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS, SHOP_SETTINGS } from '../shops/shop-settings.ts'
-import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
+import { type EditedShop, type ListedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
 import { stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
@@ -9,30 +9,45 @@ import type { EngineChoice } from './engine-names.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Column, OpenList } from './list.view.ts'
 import type { NextSteps } from './next-steps.ts'
 import type { ShopConsents } from './policies.ts'
 import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
 import { settingFields } from './setting-fields.ts'
 
-export function presentShops(
-  shops: readonly ShopRecord[],
-  { names, refused, forms }: { names: ReadonlyMap<string, string>; refused: readonly RefusedRequest[]; forms: Forms },
-): Html {
-  return html`${table({
+export const SHOP_COLUMNS: readonly Column<ListedShop>[] = [
+  { head: 'Domain', of: ['domain', 'id'], cell: ({ id, domain }) => html`<a href="/shops/${id}">${domain}</a>` },
+  { head: 'Name', of: ['name'] },
+  { head: 'Platform', of: ['platform'] },
+  { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
+  {
+    head: 'Generations per month',
+    of: ['monthlyGenerations'],
+    cell: ({ monthlyGenerations: limit }) => (limit === null ? 'any' : count(limit)),
+  },
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+  },
+  { head: 'Created (UTC)', of: ['createdAt'] },
+]
+
+/** The words of the list, and the refused requests of unknown shops below it. */
+export function presentShopList(
+  refused: readonly RefusedRequest[],
+  forms: Forms,
+): Pick<OpenList<ListedShop>, 'title' | 'caption' | 'empty' | 'after'> {
+  return {
+    title: 'Shops',
     caption: 'Shops',
-    head: ['Domain', 'Name', 'Platform', 'State', 'Generations per month', 'Account'],
-    rows: shops.map(({ id, domain, name, platform, isActive, monthlyGenerations, accountId }) => [
-      html`<a href="/shops/${id}">${domain}</a>`,
-      name ?? '',
-      platform,
-      stateOf(isActive),
-      monthlyGenerations === null ? 'any' : count(monthlyGenerations),
-      accountLink({ id: accountId, name: names.get(accountId) }),
-    ]),
     empty: html`There are no shops yet. ${permittedLink({ forms, path: '/shops/new' }, 'Create one', 'Create one')} for each domain that shows try-ons.`,
-    numeric: [4],
-  })}${when(refused.length > 0, section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')))}`
+    after: when(
+      refused.length > 0,
+      section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')),
+    ),
+  }
 }
 
 export function presentNewShop({

@@ -1,21 +1,34 @@
+import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { generateWebhookSecret } from '../shared/signing/webhook-signature.ts'
 import { type EndpointRules, endpointUrlProblem } from '../webhooks/endpoint-url.ts'
-import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../webhooks/webhooks.store.ts'
+import {
+  createWebhooks,
+  DELIVERY_STATES,
+  type ListedEndpoint,
+  WEBHOOK_EVENTS,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type Webhooks,
+} from '../webhooks/webhooks.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { STATES } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
+import { listPages, readChosen, seeList } from './list.ts'
+import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 import {
+  DELIVERY_COLUMNS,
+  ENDPOINT_COLUMNS,
   ENDPOINT_SETTINGS,
   presentEndpoint,
   presentEndpointSecret,
-  presentEndpoints,
   presentNewEndpoint,
 } from './webhooks.view.ts'
 
@@ -26,9 +39,23 @@ export interface WebhookPagesOptions {
   readonly rules: EndpointRules
 }
 
+const [deliveriesFile, endpointPage] = listPages<WebhookPagesOptions, WebhookDelivery>({
+  path: '/webhooks/:id',
+  file: '/webhooks/:id/deliveries.csv',
+  columns: DELIVERY_COLUMNS,
+  filters: [{ of: 'status', label: 'State', options: DELIVERY_STATES.map((state) => [state, state] as const) }],
+  open: openEndpoint,
+})
+
 /** Endpoints, their events, their deliveries, and redelivery. */
 export const webhookPages = pages<WebhookPagesOptions>([
-  { route: 'GET /webhooks', role: 'viewer', menu: 'Webhooks', run: showEndpoints },
+  ...listPages<WebhookPagesOptions, ListedEndpoint>({
+    path: '/webhooks',
+    menu: 'Webhooks',
+    columns: ENDPOINT_COLUMNS,
+    filters: [{ of: 'isActive', label: 'State', options: STATES }],
+    open: openEndpoints,
+  }),
   { route: 'GET /webhooks/new', role: 'admin', run: showNewEndpoint },
   {
     route: 'POST /webhooks',
@@ -37,7 +64,8 @@ export const webhookPages = pages<WebhookPagesOptions>([
     done: { 'webhook.create': { message: 'The endpoint was created.', at: '/webhooks/:object', showsSecret: true } },
     run: createEndpoint,
   },
-  { route: 'GET /webhooks/:id', role: 'viewer', run: showEndpoint },
+  deliveriesFile,
+  endpointPage,
   {
     route: 'POST /webhooks/:id',
     role: 'admin',
@@ -74,20 +102,24 @@ export const webhookPages = pages<WebhookPagesOptions>([
     run: removeSecret,
   },
   {
-    route: 'POST /webhooks/:id/deliveries/:delivery/retry',
+    route: 'POST /webhooks/:id/deliveries/retry',
     role: 'support',
     form: '/webhooks/:id',
-    done: { 'webhook.replay': { message: 'The delivery was scheduled again.', at: '/webhooks/:object' } },
-    run: retryDelivery,
+    done: { 'webhook.replay': { message: 'The deliveries were scheduled again.', at: '/webhooks/:object' } },
+    run: retryDeliveries,
   },
 ])
 
-async function showEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
-  const endpoints = await webhooks.list(queryOf(ctx).get('account'))
-  const names = await accounts.findNames(endpoints.map(({ accountId }) => accountId))
+function openEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): OpenList<ListedEndpoint> {
   const { forms } = ctx.state
-  const actions = permittedLink({ forms, path: '/webhooks/new', className: 'button' }, 'New endpoint')
-  showPage(ctx, { title: 'Webhooks', actions, body: presentEndpoints(endpoints, { names, forms }) })
+  return {
+    title: 'Webhooks',
+    caption: 'Webhook endpoints',
+    listing: webhooks.listing,
+    accounts,
+    actions: permittedLink({ forms, path: '/webhooks/new', className: 'button' }, 'New endpoint'),
+    empty: html`There are no endpoints yet. ${permittedLink({ forms, path: '/webhooks/new' }, 'Create one', 'Create one')} to notify a server when a generation ends.`,
+  }
 }
 
 async function showNewEndpoint(ctx: DashboardContext, { accounts }: WebhookPagesOptions): Promise<void> {
@@ -130,15 +162,16 @@ function showSecret(ctx: DashboardContext, secret: { id: string; secret: string 
   showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret) })
 }
 
-const DELIVERIES = 100
-
-async function showEndpoint(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
+async function openEndpoint(
+  ctx: DashboardContext,
+  { webhooks, accounts }: WebhookPagesOptions,
+): Promise<OpenList<WebhookDelivery>> {
   const endpoint = await webhooks.getEdition(ctx.params.id)
-  const failed = queryOf(ctx).get('only') === 'failed'
-  const deliveries = await webhooks.listDeliveries({ endpointId: endpoint.id, failed, limit: DELIVERIES })
   const accountName = (await accounts.findNames([endpoint.accountId])).get(endpoint.accountId)
-  const page = { accountName, endpoint, deliveries, failed, forms: ctx.state.forms }
-  showPage(ctx, { title: 'Endpoint', body: presentEndpoint(page) })
+  return {
+    ...presentEndpoint({ accountName, endpoint, forms: ctx.state.forms }),
+    listing: webhooks.deliveriesOf(endpoint.id),
+  }
 }
 
 const readSettings = fieldsReader(
@@ -167,7 +200,8 @@ async function changeEndpoint(ctx: DashboardContext, options: WebhookPagesOption
       { ...current, event: current.eventTypes },
     ]
     await keepConflict(ctx, { what: 'endpoint', id, sent, now, names: ENDPOINT_SETTINGS, audit })
-    return showEndpoint(ctx, options)
+    await endpointPage.run(ctx, options)
+    return
   }
   seeOther(ctx, `/webhooks/${id}`, 'saved')
 }
@@ -209,15 +243,16 @@ async function removeSecret(ctx: DashboardContext, { webhooks, audit }: WebhookP
   seeOther(ctx, `/webhooks/${id}`, 'removed')
 }
 
-async function retryDelivery(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+async function retryDeliveries(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
   const { id, accountId } = await webhooks.get(ctx.params.id)
-  const delivery = Number(ctx.params.delivery)
-  if (!Number.isSafeInteger(delivery)) throw invalid('delivery', 'must be a number')
+  const deliveries = readChosen(ctx).map(Number)
+  if (!deliveries.every(Number.isSafeInteger)) throw invalid('id', 'Choose deliveries of the list.')
   await audit.record(actorOf(ctx), async (within) => {
-    await createWebhooks(within).retry(delivery, id)
-    return { act: { action: 'webhook.replay', object: id, accountId, details: { delivery } } }
+    for (const delivery of deliveries) await createWebhooks(within).retry(delivery, id)
+    const details = { deliveries: deliveries.join(' ') }
+    return { act: { action: 'webhook.replay', object: id, accountId, details } }
   })
-  seeOther(ctx, `/webhooks/${id}`, 'sent')
+  seeList(ctx, `/webhooks/${id}`, 'sent')
 }
 
 function invalid(path: string, message: string): DrapeError {

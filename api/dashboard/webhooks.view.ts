@@ -1,47 +1,32 @@
 import { type Html, html } from '../http/answers/html.ts'
 import {
   type EditedEndpoint,
+  type ListedEndpoint,
   WEBHOOK_EVENTS,
   type WebhookDelivery,
   type WebhookEndpoint,
 } from '../webhooks/webhooks.store.ts'
 import { stateOf } from './accounts.view.ts'
-import {
-  badge,
-  type Content,
-  code,
-  copied,
-  disclosure,
-  facts,
-  section,
-  type Tone,
-  table,
-  time,
-  when,
-} from './elements.ts'
+import { badge, code, copied, disclosure, facts, section, type Tone, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
-import { actForm, permittedLink } from './form-elements.ts'
+import { actForm } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { Column, OpenList } from './list.view.ts'
 import { presentSecrets } from './secrets.view.ts'
 
-export function presentEndpoints(
-  endpoints: readonly WebhookEndpoint[],
-  { names, forms }: { names: ReadonlyMap<string, string>; forms: Forms },
-): Html {
-  return html`${table({
-    caption: 'Webhook endpoints',
-    head: ['URL', 'State', 'Events', 'Failing since (UTC)', 'Account'],
-    rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
-      html`<a href="/webhooks/${id}">${url}</a>`,
-      stateOf(isActive),
-      eventTypes.join(', '),
-      time(failingSince),
-      accountLink({ id: accountId, name: names.get(accountId) }),
-    ]),
-    empty: html`There are no endpoints yet. ${permittedLink({ forms, path: '/webhooks/new' }, 'Create one', 'Create one')} to notify a server when a generation ends.`,
-  })}`
-}
+export const ENDPOINT_COLUMNS: readonly Column<ListedEndpoint>[] = [
+  { head: 'URL', of: ['url', 'id'], cell: ({ id, url }) => html`<a href="/webhooks/${id}">${url}</a>` },
+  { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
+  { head: 'Events', of: ['eventTypes'], cell: ({ eventTypes }) => eventTypes.join(', ') },
+  { head: 'Failing since (UTC)', of: ['failingSince'], cell: ({ failingSince }) => time(failingSince) },
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
+  },
+  { head: 'Created (UTC)', of: ['createdAt'] },
+]
 
 export function presentNewEndpoint({
   account,
@@ -81,54 +66,60 @@ export function presentEndpointSecret({ id, secret }: { id: string; secret: stri
 ${facts([['Secret', copied(secret)]])}<p><a class="button quiet" href="/webhooks/${id}">Open the endpoint</a></p>`
 }
 
-interface EndpointPage {
+export function presentEndpoint({
+  accountName,
+  endpoint,
+  forms,
+}: {
   readonly accountName: string | undefined
   readonly endpoint: EditedEndpoint
-  readonly deliveries: readonly WebhookDelivery[]
-  readonly failed: boolean
   readonly forms: Forms
-}
-
-export function presentEndpoint({ accountName, endpoint, deliveries, failed, forms }: EndpointPage): Html {
+}): Omit<OpenList<WebhookDelivery>, 'listing'> {
   const { id, isActive, disabledReason } = endpoint
-  return html`${facts([
-    ['ID', copiedId(id)],
-    [ENDPOINT_SETTINGS.url, html`<code class="wide">${endpoint.url}</code>`],
-    ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
-    ['Failing since (UTC)', time(endpoint.failingSince)],
-    ['Account', accountLink({ id: endpoint.accountId, name: accountName })],
-  ])}
-${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, forms }))}
-<div class="columns">${section('Settings', settings(endpoint, forms))}${section('Secrets', secrets(endpoint, forms))}</div>
-${section('Delete', disclosure('Delete the endpoint and all its deliveries …', actForm({ action: `/webhooks/${id}/delete`, forms, submit: 'Delete the endpoint', danger: true })))}`
+  const test = actForm({ action: `/webhooks/${id}/test`, forms, submit: 'Send a test' })
+  return {
+    title: 'Endpoint',
+    caption: 'Deliveries, newest first',
+    empty: 'Nothing was delivered in the last 14 days. Send a test event to see whether the endpoint accepts it.',
+    before: html`${facts([
+      ['ID', copiedId(id)],
+      [ENDPOINT_SETTINGS.url, html`<code class="wide">${endpoint.url}</code>`],
+      ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
+      ['Failing since (UTC)', time(endpoint.failingSince)],
+      ['Account', accountLink({ id: endpoint.accountId, name: accountName })],
+    ])}
+<h2>Deliveries of the last 14 days</h2>${when(isActive, html`<div class="actions">${test}</div>`)}`,
+    chosen: isActive
+      ? {
+          action: `/webhooks/${id}/deliveries/retry`,
+          submit: 'Replay the chosen deliveries',
+          isChoosable: ({ data }) => data !== null,
+        }
+      : undefined,
+    after: html`<div class="columns">${section('Settings', settings(endpoint, forms))}${section('Secrets', secrets(endpoint, forms))}</div>
+${section('Delete', disclosure('Delete the endpoint and all its deliveries …', actForm({ action: `/webhooks/${id}/delete`, forms, submit: 'Delete the endpoint', danger: true })))}`,
+  }
 }
 
 const TONES: Readonly<Record<WebhookDelivery['status'], Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' }
 
-function presentDeliveries({ endpoint, deliveries, failed, forms }: Omit<EndpointPage, 'accountName'>): Html {
-  const { id, isActive } = endpoint
-  const other = failed
-    ? html`<a href="/webhooks/${id}">Show all</a>`
-    : html`<a href="?only=failed">Show failed deliveries only</a>`
-  const test = actForm({ action: `/webhooks/${id}/test`, forms, submit: 'Send a test' })
-  return html`<div class="actions">${when(isActive, test)}<p>${other}</p></div>${table({
-    caption: 'Deliveries, newest first',
-    head: ['ID', 'Event', 'State', 'Attempts', 'Last response', 'Last attempt (UTC)', 'Replay'],
-    actions: true,
-    rows: deliveries.map((delivery): Content[] => [
-      String(delivery.id),
-      html`${code(delivery.type)}${when(delivery.data, disclosure('Payload', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
-      badge(delivery.status, TONES[delivery.status]),
-      String(delivery.attempts),
-      [delivery.lastStatus, delivery.lastError].filter((part) => part !== null).join(' '),
-      time(delivery.lastAttemptAt),
-      isActive && delivery.data !== null
-        ? actForm({ action: `/webhooks/${id}/deliveries/${delivery.id}/retry`, forms, submit: 'Replay' })
-        : '',
-    ]),
-    empty: 'Nothing was delivered in the last 14 days. Send a test event to see whether the endpoint accepts it.',
-    numeric: [0, 3],
-  })}`
+export const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { head: 'ID', of: ['id', 'eventId'], cell: ({ id }) => String(id) },
+  { head: 'Event', of: ['type'], cell: presentEvent },
+  { head: 'State', of: ['status'], cell: ({ status }) => badge(status, TONES[status]) },
+  { head: 'Attempts', of: ['attempts'] },
+  {
+    head: 'Last response',
+    of: ['lastError', 'lastStatus'],
+    cell: ({ lastStatus, lastError }) => [lastStatus, lastError].filter((part) => part !== null).join(' '),
+  },
+  { head: 'Last attempt (UTC)', of: ['lastAttemptAt'], cell: ({ lastAttemptAt }) => time(lastAttemptAt) },
+  { head: 'Created (UTC)', of: ['createdAt'] },
+]
+
+function presentEvent({ type, data }: WebhookDelivery): Html {
+  const payload = html`<pre tabindex="0">${JSON.stringify(data, null, 2)}</pre>`
+  return html`${code(type)}${when(data, disclosure('Payload', payload))}`
 }
 
 function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, forms: Forms): Html {

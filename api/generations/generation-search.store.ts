@@ -1,7 +1,8 @@
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import { STATUSES, type Status } from '../shared/generations/generation.ts'
+import { createListing } from '../shared/database/listing.ts'
+import { STATUSES } from '../shared/generations/generation.ts'
 import { keptResultKey } from '../shared/generations/generations.store.ts'
 import { PastAttempt } from './generation-life.store.ts'
 
@@ -10,6 +11,7 @@ const FoundRow = Type.Object({
   accountId: Type.String(),
   accountName: Type.String(),
   productExternalId: Type.String(),
+  productTitle: Nullable(Type.String()),
   engine: Type.String(),
   status: Type.Enum([...STATUSES]),
   errorCode: Nullable(Type.String()),
@@ -50,18 +52,8 @@ export type GenerationDetail = Static<typeof DetailRow>
 
 const found = sql.fragment`
   generations.id, generations.account_id as "accountId", accounts.name as "accountName",
-  product_external_id as "productExternalId", engine, status, error_code as "errorCode",
+  product_external_id as "productExternalId", snapshot ->> 'title' as "productTitle", engine, status, error_code as "errorCode",
   extract(epoch from finished_at - generations.created_at)::float8 as seconds, generations.created_at as "createdAt"`
-
-export interface GenerationSearch {
-  readonly accountId: string | null
-  readonly status: Status | null
-  readonly errorCode: string | null
-  readonly from: Date | null
-  readonly to: Date | null
-  readonly before: string | null
-  readonly limit: number
-}
 
 const EventRow = Type.Object({
   at: Timestamp,
@@ -77,23 +69,14 @@ export type GenerationSearches = ReturnType<typeof createGenerationSearches>
 /** Searches the generations of all accounts. Generations with test keys appear only when their account is named. */
 export function createGenerationSearches(database: Database) {
   return {
-    /** Newest first: IDs sort by time. */
-    search: ({ accountId, status, errorCode, from, to, before, limit }: GenerationSearch) => {
-      const conditions = [
-        accountId === null
-          ? sql.fragment`engine <> ${TEST_ENGINE}`
-          : sql.fragment`generations.account_id = ${accountId}`,
-        status !== null && sql.fragment`status = ${status}`,
-        errorCode !== null && sql.fragment`status = 'FAILED' and error_code = ${errorCode}`,
-        from !== null && sql.fragment`generations.created_at >= ${from.toISOString()}`,
-        to !== null && sql.fragment`generations.created_at < ${to.toISOString()}`,
-        before !== null && sql.fragment`generations.id < ${before}`,
-      ].filter((condition) => condition !== false)
-      return database.any(sql.type(rowType(FoundRow))`
+    listing: createListing(database, {
+      row: FoundRow,
+      rows: ({ only = {} }) => sql.fragment`
         select ${found} from generations join accounts on accounts.id = generations.account_id
-        where ${sql.join(conditions, sql.fragment` and `)}
-        order by generations.id desc limit ${limit}`)
-    },
+        where ${'accountId' in only ? sql.fragment`true` : sql.fragment`engine <> ${TEST_ENGINE}`}
+          and ${'errorCode' in only ? sql.fragment`status = 'FAILED'` : sql.fragment`true`}`,
+      texts: ['id', 'accountName', 'productExternalId', 'productTitle'],
+    }),
 
     /** Credit movements and webhooks of a generation. */
     listEvents: (id: string): Promise<readonly GenerationEvent[]> =>

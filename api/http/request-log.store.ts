@@ -1,5 +1,6 @@
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 
 /** Maximum stored entries per account; refused requests have a separate limit of the same size. */
 const MAX_LOGGED = 10_000
@@ -19,19 +20,14 @@ export type LoggedRequest = Static<typeof EntryRow>
 
 export type RequestEntry = LoggedRequest & { readonly accountId: string }
 
-export interface RequestSearch {
-  readonly accountId: string
+const ListedRow = Type.Object({
+  ...EntryRow.properties,
+  /** Callers can choose the ID of a request: it is not unique. IDs sort by time. */
+  id: Type.String(),
   /** 2 for statuses from 200 to 299. */
-  readonly statusClass: number | null
-  readonly errorCode: string | null
-  readonly route: string | null
-  readonly keyLastFour: string | null
-  readonly from: Date | null
-  readonly to: Date | null
-  /** The entry after which the page begins. */
-  readonly before: { readonly createdAt: Date; readonly requestId: string } | null
-  readonly limit: number
-}
+  statusClass: Type.Integer(),
+})
+export type ListedRequest = Static<typeof ListedRow>
 
 /** An account and its test account. */
 const own = (accountId: string) =>
@@ -72,26 +68,17 @@ export function createRequestLog(database: Database, { maxEntries = MAX_LOGGED }
           duration_ms = excluded.duration_ms, request_id = excluded.request_id, created_at = excluded.created_at`)
     },
 
-    /** Newest first. */
-    search: (search: RequestSearch): Promise<readonly LoggedRequest[]> => {
-      const { accountId, statusClass, errorCode, route, keyLastFour, from, to, before, limit } = search
-      const conditions = [
-        sql.fragment`account_id in ${own(accountId)}`,
-        statusClass !== null && sql.fragment`status / 100 = ${statusClass}`,
-        errorCode !== null && sql.fragment`error_code = ${errorCode}`,
-        route !== null && sql.fragment`route = ${route}`,
-        keyLastFour !== null && sql.fragment`key_last_four = ${keyLastFour}`,
-        from !== null && sql.fragment`created_at >= ${from.toISOString()}`,
-        to !== null && sql.fragment`created_at < ${to.toISOString()}`,
-        before !== null &&
-          sql.fragment`(created_at, request_id) < (${before.createdAt.toISOString()}, ${before.requestId})`,
-      ].filter((condition) => condition !== false)
-      return database.any(sql.type(rowType(EntryRow))`
-        select method, route, status, error_code as "errorCode", key_last_four as "keyLastFour", duration_ms as "durationMs",
-          request_id as "requestId", created_at as "createdAt"
-        from request_log where ${sql.join(conditions, sql.fragment` and `)}
-        order by created_at desc, request_id desc limit ${limit}`)
-    },
+    /** The requests of an account, and those of its test keys. */
+    listingOf: (accountId: string) =>
+      createListing(database, {
+        row: ListedRow,
+        rows: sql.fragment`
+          select to_char(extract(epoch from created_at) * 1000, 'FM0000000000000') || '~' || request_id || '~' || account_id || '~' || is_refused || '~' || slot as id,
+            method, route, status, status / 100 as "statusClass", error_code as "errorCode", key_last_four as "keyLastFour",
+            duration_ms as "durationMs", request_id as "requestId", created_at as "createdAt"
+          from request_log where account_id in ${own(accountId)}`,
+        texts: ['requestId', 'route', 'errorCode'],
+      }),
 
     /** The routes that the account has called. */
     listRoutes: async (accountId: string): Promise<string[]> => {

@@ -6,6 +6,7 @@ import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { mapSettings, rowMembers, type SettingValues, splitWords } from '../shared/contract/setting.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 import type { SecretPlace } from '../shared/signing/secret-box.ts'
 import { SHOP_SETTINGS } from './shop-settings.ts'
 
@@ -64,6 +65,20 @@ const columns = sql.fragment`
     settingColumns.map(({ name, column }) => sql.fragment`${column} as ${name}`),
     sql.fragment`, `,
   )}`
+
+const ListedRow = Type.Object({
+  id: Type.String(),
+  domain: Type.String(),
+  name: Nullable(Type.String()),
+  platform: Type.Enum([...SHOP_PLATFORMS]),
+  isActive: Type.Boolean(),
+  monthlyGenerations: Nullable(Type.Integer()),
+  accountId: Type.String(),
+  accountName: Type.String(),
+  createdAt: Timestamp,
+})
+/** A shop without its secrets. */
+export type ListedShop = Static<typeof ListedRow>
 
 /** A shop and the account that is charged for it. */
 export interface FoundShop {
@@ -150,6 +165,15 @@ export function createShops(database: Database) {
     list: (accountId: string | null): Promise<readonly ShopRecord[]> =>
       database.any(sql.type(rowType(ShopRow))`
         select ${columns} from shops where ${accountId}::text is null or account_id = ${accountId} order by id`),
+
+    listing: createListing(database, {
+      row: ListedRow,
+      rows: sql.fragment`
+        select shops.id, domain, shops.name, platform, shops.is_active as "isActive", monthly_generations as "monthlyGenerations",
+          account_id as "accountId", accounts.name as "accountName", shops.created_at as "createdAt"
+        from shops join accounts on accounts.id = account_id`,
+      texts: ['id', 'domain', 'name', 'accountName'],
+    }),
 
     /** Creates a shop. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when the domain already has a shop. */
     insert: (shop: NewShop) => insertShop(database, shop),

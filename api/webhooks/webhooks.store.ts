@@ -3,6 +3,7 @@ import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from '../sec
 import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 import type { Customer } from '../shared/retention/customer.ts'
 import { insertDeliveries } from './webhook-outbox.store.ts'
 
@@ -37,12 +38,14 @@ export type EditedEndpoint = Static<typeof EditedRow>
 
 const endpointEdition = sql.fragment`md5(row(url, event_types, is_active)::text)`
 
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const
+
 const DeliveryRow = Type.Object({
   id: Type.Integer(),
   eventId: Type.String(),
   type: Type.String(),
   data: Json,
-  status: Type.Enum(['waiting', 'delivered', 'failed']),
+  status: Type.Enum([...DELIVERY_STATES]),
   attempts: Type.Integer(),
   nextAttemptAt: Nullable(Timestamp),
   lastAttemptAt: Nullable(Timestamp),
@@ -52,6 +55,19 @@ const DeliveryRow = Type.Object({
   createdAt: Timestamp,
 })
 export type WebhookDelivery = Static<typeof DeliveryRow>
+
+const ListedRow = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  isActive: Type.Boolean(),
+  eventTypes: Type.Array(Type.String()),
+  failingSince: Nullable(Timestamp),
+  accountId: Type.String(),
+  accountName: Type.String(),
+  createdAt: Timestamp,
+})
+/** An endpoint without its secrets. */
+export type ListedEndpoint = Static<typeof ListedRow>
 
 const DeliveryId = rowType(Type.Object({ id: Type.Integer() }))
 
@@ -98,6 +114,16 @@ export function createWebhooks(database: Database) {
       database.any(sql.type(rowType(EndpointRow))`
         select ${columns} from webhook_endpoints
         where ${accountId}::text is null or account_id = ${accountId} order by id`),
+
+    listing: createListing(database, {
+      row: ListedRow,
+      rows: sql.fragment`
+        select webhook_endpoints.id, url, webhook_endpoints.is_active as "isActive", event_types as "eventTypes",
+          failing_since as "failingSince", account_id as "accountId", accounts.name as "accountName",
+          webhook_endpoints.created_at as "createdAt"
+        from webhook_endpoints join accounts on accounts.id = account_id`,
+      texts: ['id', 'url', 'accountName'],
+    }),
 
     /** Creates an endpoint. Throws `ACCOUNT_NOT_FOUND`. */
     insert: async ({ accountId, url, eventTypes, secret }: NewEndpoint): Promise<WebhookEndpoint> => {
@@ -177,15 +203,12 @@ export function createWebhooks(database: Database) {
 /** Deliveries to endpoints. */
 function createDeliveries(database: Database) {
   return {
+    /** Deliveries of an endpoint. */
+    deliveriesOf: (endpointId: string) => listDeliveries(database, endpointId),
+
     /** The newest deliveries of an endpoint, or the newest failed ones. */
     listDeliveries: ({ endpointId, failed, limit }: { endpointId: string; failed: boolean; limit: number }) =>
-      database.any(sql.type(rowType(DeliveryRow))`
-        select id, event_id as "eventId", type, data, status, attempts,
-          case when status = 'waiting' then next_attempt_at end as "nextAttemptAt", last_attempt_at as "lastAttemptAt",
-          last_status as "lastStatus", last_error as "lastError", ended_at as "endedAt", created_at as "createdAt"
-        from webhook_deliveries
-        where endpoint_id = ${endpointId} and ${failed ? sql.fragment`status = 'failed'` : sql.fragment`true`}
-        order by id desc limit ${limit}`),
+      listDeliveries(database, endpointId).list({ only: failed ? { status: 'failed' } : {} }, { limit }),
 
     /**
      * Queues a delivery again with all its attempts, whatever its outcome. Throws `VALIDATION_FAILED` when the delivery
@@ -217,6 +240,18 @@ function createDeliveries(database: Database) {
       )
     },
   }
+}
+
+function listDeliveries(database: Database, endpointId: string) {
+  return createListing(database, {
+    row: DeliveryRow,
+    rows: sql.fragment`
+      select id, event_id as "eventId", type, data, status, attempts,
+        case when status = 'waiting' then next_attempt_at end as "nextAttemptAt", last_attempt_at as "lastAttemptAt",
+        last_status as "lastStatus", last_error as "lastError", ended_at as "endedAt", created_at as "createdAt"
+      from webhook_deliveries where endpoint_id = ${endpointId}`,
+    texts: ['eventId', 'type', 'lastError'],
+  })
 }
 
 export interface NewEndpoint {

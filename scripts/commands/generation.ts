@@ -1,6 +1,6 @@
 import { createGenerationSearches } from '../../api/generations/generation-search.store.ts'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
-import { STATUSES, type Status } from '../../api/shared/generations/generation.ts'
+import { STATUSES } from '../../api/shared/generations/generation.ts'
 import type { DatabaseCommand } from './command.ts'
 import { argument, option, PAGE_OPTIONS, readPage, required } from './options.ts'
 
@@ -16,10 +16,13 @@ export const generationCommands: Readonly<Record<string, DatabaseCommand>> = {
     ],
     effect: 'reads',
     inDatabase: async (database, options) => {
-      const { account = null, code = null } = options
-      const status = (options.status ?? null) as Status | null
-      const search = { accountId: account, status, errorCode: code, from: null, to: null, ...readPage(options) }
-      return { generations: await createGenerationSearches(database).search(search) }
+      const { account, status, code } = options
+      const only = {
+        ...(account && { accountId: account }),
+        ...(status && { status }),
+        ...(code && { errorCode: code }),
+      }
+      return { generations: await createGenerationSearches(database).listing.list({ only }, readPage(options)) }
     },
   },
   'generations show': {

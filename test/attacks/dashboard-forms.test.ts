@@ -18,8 +18,7 @@ describe('an operator who sends forms that the dashboard did not issue for them'
   })
   afterAll(() => dashboard.stop())
 
-  const listViews = () =>
-    createOperatorAudit(dashboard.database).list({ about: 'picture.view', before: null, limit: 50 })
+  const listViews = () => createOperatorAudit(dashboard.database).listing.list({ text: 'picture.view' }, { limit: 50 })
   const imageOf = (id: string) => `/generations/${id}/image`
   const formOf = async (id: string, from = browser) =>
     readFormFields((await from.get(`/generations/${id}`)).text, imageOf(id)).form
@@ -68,11 +67,10 @@ describe('an operator who sends forms that the dashboard did not issue for them'
       statuses.push((await browser.post(`${page}/logo`, body)).status)
     }
     expect(statuses).toEqual([303, 409])
-    const [entry, ...more] = await createOperatorAudit(dashboard.database).list({
-      about: 'logo.set',
-      before: null,
-      limit: 9,
-    })
+    const [entry, ...more] = await createOperatorAudit(dashboard.database).listing.list(
+      { text: 'logo.set' },
+      { limit: 9 },
+    )
     expect(more).toEqual([])
     const account = await createAccounts(dashboard.database).findEdition(contents.accountId)
     expect(entry.details).toEqual({ key: account?.logoKey })

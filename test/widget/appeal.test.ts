@@ -47,7 +47,7 @@ describe.skipIf(browserReason)(`a refused try-on${browserReason && ` (skipped: $
     await page.type('textarea', 'Das sind Ellipsen.')
     await page.click('button')
     await until(async () => (await seen().catch(() => '')).includes('Deine Bitte ist angekommen'))
-    expect(await createSafetyReviews(front.drape.database).list(9)).toMatchObject([
+    expect(await createSafetyReviews(front.drape.database).listing.list({}, { limit: 9 })).toMatchObject([
       { state: 'OPEN', byShopper: true, reason: 'Das sind Ellipsen.', shopId: front.shopId },
     ])
   })

@@ -1,5 +1,6 @@
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
+import { createListing } from '../../shared/database/listing.ts'
 import { mergedOwners } from './lead-outbox.store.ts'
 
 const LeadRow = Type.Object({
@@ -13,9 +14,11 @@ const LeadRow = Type.Object({
 export type LeadRecord = Static<typeof LeadRow>
 
 const LeadsOfShop = Type.Object({
-  shopId: Type.String(),
+  /** Of the shop. */
+  id: Type.String(),
   domain: Type.String(),
   accountId: Type.String(),
+  accountName: Type.String(),
   kept: Type.Integer(),
   waiting: Type.Integer(),
   refused: Type.Integer(),
@@ -59,19 +62,22 @@ export function createLeads(database: Database) {
     },
 
     /** Lead counts of the shops that have leads. */
-    countByShop: (): Promise<readonly ShopLeads[]> =>
-      database.any(sql.type(rowType(LeadsOfShop))`
-        select shops.id as "shopId", domain, account_id as "accountId", coalesce(kept, 0)::integer as kept,
+    byShop: createListing(database, {
+      row: LeadsOfShop,
+      rows: sql.fragment`
+        select shops.id, domain, account_id as "accountId", accounts.name as "accountName", coalesce(kept, 0)::integer as kept,
           coalesce(waiting, 0)::integer as waiting, coalesce(refused, 0)::integer as refused, reason
-        from shops
+        from shops join accounts on accounts.id = account_id
         left join (select shop_id, count(*) as kept from leads group by shop_id) as ours on ours.shop_id = shops.id
         left join (
           select shop_id, count(*) filter (where dead_at is null) as waiting, count(dead_at) as refused,
             (array_agg(reason order by dead_at desc nulls last))[1] as reason
           from lead_outbox group by shop_id
         ) as pending on pending.shop_id = shops.id
-        where kept > 0 or waiting > 0 or refused > 0
-        order by refused desc nulls last, waiting desc nulls last, domain`),
+        where kept > 0 or waiting > 0 or refused > 0`,
+      texts: ['id', 'domain', 'accountName', 'reason'],
+      order: sql.fragment`refused desc, waiting desc, domain`,
+    }),
 
     /** The leads of a shop, sorted by address. A lead that is both kept and waiting is listed as kept. */
     list: (shopId: string, { after, limit }: LeadPage): Promise<readonly LeadRecord[]> =>

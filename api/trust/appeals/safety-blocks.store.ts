@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
-import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
+import { type Database, sql, Timestamp } from '../../shared/database/database.ts'
+import { createListing } from '../../shared/database/listing.ts'
 import { toBits } from '../../shared/image/image-hashes.store.ts'
 
 const BlockRow = Type.Object({
@@ -11,6 +12,7 @@ const BlockRow = Type.Object({
   hash: Type.String(),
   /** Account whose appeal led to the block. */
   accountId: Type.String(),
+  accountName: Type.String(),
   createdAt: Timestamp,
   expiresAt: Nullable(Timestamp),
 })
@@ -40,12 +42,17 @@ export function createSafetyBlocks(database: Database) {
     },
 
     /** Active blocks, newest first. */
-    list: (limit: number): Promise<readonly Block[]> =>
-      database.any(sql.type(rowType(BlockRow))`
-        select distinct on (created_at, id) id, case when product_hash is null then image else 'pair' end as kind,
-          left(hash::text, 32) as hash, account_id as "accountId", created_at as "createdAt", expires_at as "expiresAt"
-        from safety_blocks where expires_at is null or expires_at > now()
-        order by created_at desc, id limit ${limit}`),
+    listing: createListing(database, {
+      row: BlockRow,
+      rows: sql.fragment`
+        select distinct on (id) safety_blocks.id, case when product_hash is null then image else 'pair' end as kind,
+          left(hash::text, 32) as hash, account_id as "accountId", accounts.name as "accountName",
+          safety_blocks.created_at as "createdAt", expires_at as "expiresAt"
+        from safety_blocks join accounts on accounts.id = account_id
+        where expires_at is null or expires_at > now() order by id`,
+      texts: ['id', 'kind', 'accountName'],
+      order: sql.fragment`"createdAt" desc, id`,
+    }),
 
     /** Removes a block; false when it does not exist. MUST be called in the transaction that records it. */
     delete: async (id: string): Promise<boolean> => {

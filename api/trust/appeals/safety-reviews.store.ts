@@ -1,6 +1,7 @@
 import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
+import { createListing } from '../../shared/database/listing.ts'
 import { isAppealable } from '../../shared/generations/generations.store.ts'
 import type { REVIEW_DECISIONS } from '../../webhooks/messages.schema.ts'
 import { insertDeliveries } from '../../webhooks/webhook-outbox.store.ts'
@@ -28,6 +29,16 @@ const ReviewRow = Type.Object({
   usedBy: Nullable(Type.String()),
 })
 export type Review = Static<typeof ReviewRow>
+
+const ListedRow = Type.Object({
+  ...ReviewRow.properties,
+  /** Of the generation. */
+  id: Type.String(),
+  accountName: Type.String(),
+  /** Of an open review; null after the decision. */
+  turn: Nullable(Type.Integer()),
+})
+export type ListedReview = Static<typeof ListedRow>
 
 const Age = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
@@ -100,7 +111,7 @@ export function createSafetyReviews(database: Database) {
      * Open reviews first, in turn from each account, and within it from the account and the shoppers of each shop, oldest first;
      * then the newest decisions. Takes turns, so that many appeals of one account or shop do not hide those of others.
      */
-    list: (limit: number): Promise<readonly Review[]> => listInTurn(database, limit),
+    listing: listInTurn(database),
 
     /**
      * Decides on this version of an appeal; false when the account changed it or it was decided before. BLOCKED blocks the refused image;
@@ -125,8 +136,8 @@ export function createSafetyReviews(database: Database) {
   }
 }
 
-function listInTurn(database: Database, limit: number): Promise<readonly Review[]> {
-  return database.any(sql.type(rowType(ReviewRow))`
+function listInTurn(database: Database) {
+  const rows = sql.fragment`
     with waiting as (
       select generation_id, generations.account_id, safety_reviews.created_at, row_number() over (
         partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at, generation_id) as turn_in_shop
@@ -135,9 +146,10 @@ function listInTurn(database: Database, limit: number): Promise<readonly Review[
       select generation_id, row_number() over (
         partition by account_id order by turn_in_shop, created_at, generation_id) as turn from waiting
     )
-    select ${columns} from ${reviews} left join turns using (generation_id)
-    order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc, generation_id
-    limit ${limit}`)
+    select ${columns}, generation_id as id, accounts.name as "accountName", turn
+    from ${reviews} join accounts on accounts.id = generations.account_id left join turns using (generation_id)`
+  const order = sql.fragment`turn, case when state = 'OPEN' then "createdAt" end, "decidedAt" desc, id`
+  return createListing(database, { row: ListedRow, rows, texts: ['id', 'accountName'], order })
 }
 
 /** Webhook data of decided reviews: IDs and the decision, neither reason nor answer. */

@@ -1,14 +1,15 @@
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
+import { createListing } from '../../shared/database/listing.ts'
 
-const STATES = ['OPEN', 'ERASING', 'ERASED', 'DECLINED'] as const
+export const REMOVAL_STATES = ['OPEN', 'ERASING', 'ERASED', 'DECLINED'] as const
 
 const RemovalRow = Type.Object({
   id: Type.String(),
   email: Type.String(),
   reason: Type.String(),
   hashes: Type.Array(Type.String()),
-  state: Type.Enum([...STATES]),
+  state: Type.Enum([...REMOVAL_STATES]),
   /** Why an operator declined. */
   answer: Nullable(Type.String()),
   createdAt: Timestamp,
@@ -20,7 +21,7 @@ export type Removal = Static<typeof RemovalRow>
 export type RemovalState = Removal['state']
 
 const StateRow = Type.Object({
-  state: Type.Enum([...STATES]),
+  state: Type.Enum([...REMOVAL_STATES]),
   answer: Nullable(Type.String()),
   createdAt: Timestamp,
   dueAt: Timestamp,
@@ -69,11 +70,13 @@ export function createRemovals(database: Database) {
         from removal_requests where reference = decode(${reference}, 'hex')`),
 
     /** Undecided requests first, earliest due date first; then decided requests, newest decision first. */
-    list: (limit: number): Promise<readonly Removal[]> =>
-      database.any(sql.type(rowType(RemovalRow))`
-        select ${columns} from removal_requests
-        order by state not in ('OPEN', 'ERASING'), case when state in ('OPEN', 'ERASING') then due_at end, decided_at desc
-        limit ${limit}`),
+    listing: createListing(database, {
+      row: RemovalRow,
+      rows: sql.fragment`select ${columns} from removal_requests`,
+      // Viewers, who may not read a request, search the list.
+      texts: ['id'],
+      order: sql.fragment`state not in ('OPEN', 'ERASING'), case when state in ('OPEN', 'ERASING') then "dueAt" end, "decidedAt" desc, id`,
+    }),
 
     find: (id: string): Promise<Removal | null> =>
       database.maybeOne(sql.type(rowType(RemovalRow))`select ${columns} from removal_requests where id = ${id}`),

@@ -41,7 +41,7 @@ describe('fields for an account', () => {
     expect(several.text).toContain('Several accounts match “linen”: Linen &#38; Silk (acc_')
     const search = await browser.get('/generations?account=linen')
     expect(search.text).toContain(`<a href="?account=${linen}">`)
-    expect(search.text).not.toMatch(/No generation|generations yet/)
+    expect(search.text).not.toMatch(/Nothing matches|generations yet/)
     expect((await create('velvet')).text).toContain('No account matches “velvet”.')
     expect(await countEndpoints()).toBe(before)
     const none = await browser.get('/generations?account=velvet')

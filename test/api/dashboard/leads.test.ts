@@ -28,7 +28,7 @@ describe('the leads of shops', () => {
   afterAll(() => dashboard.stop())
 
   const audited = (action: string) =>
-    createOperatorAudit(dashboard.database).list({ about: action, before: null, limit: 10 })
+    createOperatorAudit(dashboard.database).listing.list({ text: action }, { limit: 10 })
 
   it('are counted by shop, without an address on the page', async () => {
     const { text } = await browser.get('/leads')

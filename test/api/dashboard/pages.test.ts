@@ -26,7 +26,8 @@ describe('the pages of the dashboard', () => {
   })
   afterAll(() => dashboard.stop())
 
-  const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
+  const listAudit = (about: string) =>
+    createOperatorAudit(dashboard.database).listing.list({ text: about }, { limit: 9 })
   const idsIn = ({ text }: { text: string }) =>
     [...text.matchAll(/href="\/generations\/(gen_\w+)"/g)].map(([, id]) => id)
 
@@ -38,7 +39,9 @@ describe('the pages of the dashboard', () => {
       expect(headers.get('cache-control'), path).toBe('no-store')
       expect(headers.get('content-security-policy'), path).not.toMatch(/script-src (?!'self'$)|unsafe/)
       // Only pages with a button that needs the script may run it.
-      expect(headers.get('content-security-policy')?.includes('script-src'), path).toBe(text.includes(' data-copy="'))
+      expect(headers.get('content-security-policy')?.includes('script-src'), path).toBe(
+        / data-(copy|choose|live)="/.test(text),
+      )
     }
   })
 
@@ -46,17 +49,19 @@ describe('the pages of the dashboard', () => {
     const actor = { operator: null, address: null, form: null, name: 'cli:test' }
     const act = { action: 'account.update', object: contents.accountId, accountId: contents.accountId }
     await createOperatorAudit(dashboard.database).insert(actor, act)
-    const [entry] = await createOperatorAudit(dashboard.database).list({ about: null, before: null, limit: 1 })
+    const [entry] = await createOperatorAudit(dashboard.database).listing.list({}, { limit: 1 })
     const day = (time: number) => new Date(time).toISOString().slice(0, 16)
     const [before, after] = [day(entry.createdAt.getTime() - 86_400_000), day(entry.createdAt.getTime() + 86_400_000)]
-    expect((await browser.get(`/audit?to=${before}`)).text).toContain('No action matches')
+    expect((await browser.get(`/audit?to=${before}`)).text).toContain('Nothing matches.')
     expect((await browser.get(`/audit?from=${before}&to=${after}`)).text).toContain(`/audit.csv?from=`)
     const csv = await browser.get(`/audit.csv?from=${before}`)
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-    expect(csv.text.split('\r\n')[0]).toBe('time,operator,action,object,account,reason,details,from')
+    expect(csv.text.split('\r\n')[0]).toBe(
+      'created_at,who,action,object,account_id,account_name,reason,details,address',
+    )
     expect(csv.text.split('\r\n').length).toBeGreaterThan(2)
     const named = (await listAudit(contents.accountId)).find(({ object }) => object !== null)?.object ?? ''
-    expect((await browser.get(`/audit?about=${named.slice(-6)}`)).text).toContain(named.slice(-6))
+    expect((await browser.get(`/audit?q=${named.slice(-6)}`)).text).toContain(named.slice(-6))
     const generations = await browser.get(`/generations.csv?account=${contents.accountId}&status=FAILED`)
     const lines = generations.text.trimEnd().split('\r\n')
     expect(lines[0]).toMatch(/^id,status/)
@@ -71,13 +76,13 @@ describe('the pages of the dashboard', () => {
       const actions = [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action)
       for (const action of actions) {
         const fields = Object.entries(readFormFields(text, action))
-        const isTyped = ([name]: [string, string]) => !/^(form|edition|opened|active)$/.test(name)
+        const isTyped = ([name]: [string, string]) => !/^(form|edition|opened|active|view)$/.test(name)
         if (action === '/sign-out' || !fields.some(isTyped)) continue
         const body = Object.fromEntries(fields.map((field) => (isTyped(field) ? [field[0], typed] : field)))
         if (action.startsWith('/second-factor')) continue
         const answer = await browser.post(action, new URLSearchParams(body))
         expect(answer.status, action).toBe(400)
-        const own = answer.text.split('<form').find((part) => part.includes(` action="${action}"`)) ?? ''
+        const own = answer.text.split('<form').find((part) => part.includes(`method="post" action="${action}"`)) ?? ''
         expect(own.slice(0, own.indexOf('</form>')), action).toContain('<!-- kept -->')
         expect(answer.text.match(/ autofocus/g), action).toHaveLength(1)
         expect(answer.text, action).toMatch(/<p class="wrong" id="/)
@@ -134,7 +139,7 @@ describe('the pages of the dashboard', () => {
       expect([sum(bars), bars.length]).toEqual([sum(cells), cells.filter((value) => value > 0).length])
     }
     const account = await browser.get(`/accounts/${contents.accountId}`)
-    const [, link = ''] = account.text.match(/href="(\/generations\?[^"]*code=NO_PERSON_DETECTED[^"]*)"/) ?? []
+    const [, link = ''] = account.text.match(/href="(\/generations\?[^"]*errorCode=NO_PERSON_DETECTED[^"]*)"/) ?? []
     expect(link).toContain(`account=${contents.accountId}`)
     expect((await browser.get(link.replaceAll('&#38;', '&'))).text).toContain('NO_PERSON_DETECTED</code>')
   })
@@ -166,18 +171,19 @@ describe('the pages of the dashboard', () => {
   })
 
   it('find generations by id, status, code, account and time', async () => {
-    const failed = await browser.get('/generations?status=FAILED&code=PRODUCT_IMAGE_FETCH_FAILED')
+    const failed = await browser.get('/generations?status=FAILED&errorCode=PRODUCT_IMAGE_FETCH_FAILED')
     expect(idsIn(failed)).toHaveLength(6)
     expect(idsIn(await browser.get('/generations?status=PENDING'))).toHaveLength(3)
     expect(idsIn(await browser.get('/generations?account=acc_1'))).toEqual([])
+    expect(idsIn(await browser.get(`/generations?q=${contents.failedId.slice(-7).toUpperCase()}`))).toEqual([
+      contents.failedId,
+    ])
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)
     const found = idsIn(await browser.get(`/generations?from=${ago(44)}&to=${ago(20)}`))
     expect(found).toHaveLength(3)
-    const byId = await browser.get(`/generations?id=${contents.failedId}`)
-    expect(byId.headers.get('location')).toBe(`/generations/${contents.failedId}`)
-    const wrong = await browser.get('/generations?from=2027-99-99T00:00&code=KEPT')
+    const wrong = await browser.get('/generations?from=2027-99-99T00:00&errorCode=KEPT')
     expect([wrong.status, idsIn(wrong)]).toEqual([400, []])
-    expect(wrong.text).toMatch(/name="code"[^>]* value="KEPT"/)
+    expect(wrong.text).toMatch(/name="errorCode"[^>]* value="KEPT"/)
     expect(wrong.text).toContain('<p class="wrong"')
     expect(wrong.text).toContain('Enter a time like 2027-01-31T12:00.')
   })
@@ -188,8 +194,8 @@ describe('the pages of the dashboard', () => {
     while (path !== undefined) {
       const page = await browser.get(path)
       seen.push(...idsIn(page))
-      const next: string | undefined = page.text.match(/href="(\?[^"]*)">Older/)?.[1]
-      path = next && `/generations${next}`
+      const next: string | undefined = page.text.match(/href="(\?[^"]*)">Next/)?.[1]
+      path = next && `/generations${next.replaceAll('&#38;', '&')}`
     }
     expect(new Set(seen).size).toBe(180)
     expect(seen).toEqual([...seen].sort().reverse())
@@ -353,7 +359,7 @@ describe('the pages of the dashboard', () => {
     await dashboard.database.query(
       sql.unsafe`update webhook_deliveries set status = 'failed', attempts = 8 where id = ${id}`,
     )
-    await browser.submit(page, `${page}/deliveries/${id}/retry`)
+    await browser.submit(page, `${page}/deliveries/retry`, { id: String(id) })
     expect(await list()).toMatchObject([{ id, status: 'waiting', attempts: 0 }])
     await browser.submit(page, `${page}/delete`)
     expect((await browser.get(page)).status).toBe(400)

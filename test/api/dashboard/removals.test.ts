@@ -64,7 +64,7 @@ describe('removal requests in the dashboard', () => {
     const shown = await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: 'is it the same?' })
     expect(shown.text).toContain('data:image/jpeg')
     expect(
-      await createOperatorAudit(dashboard.database).list({ about: 'removal.view', before: null, limit: 9 }),
+      await createOperatorAudit(dashboard.database).listing.list({ text: 'removal.view' }, { limit: 9 }),
     ).toHaveLength(1)
   })
 

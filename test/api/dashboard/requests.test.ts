@@ -38,7 +38,7 @@ describe('requests in the dashboard', () => {
     expect(status).toBe(200)
     expect(text).toContain('No requests in the last 7 days.')
     expect(text).toContain('<h1>Requests of Shop &#38; Co</h1>')
-    expect((await browser.get(`${page}?status=5`)).text).toContain('No request matches.')
+    expect((await browser.get(`${page}?statusClass=5`)).text).toContain('Nothing matches.')
   })
 
   it('are listed in pages, newest first, and found by their fields', async () => {
@@ -55,22 +55,26 @@ describe('requests in the dashboard', () => {
     const first = (await browser.get(page)).text
     expect(idsOf(first)).toEqual(Array.from({ length: 50 }, (_, i) => i))
     expect(first).toContain('1,234 ms')
-    const [, older = ''] = first.match(/<a href="(\?[^"]+)">Older/) ?? []
+    const [, older = ''] = first.match(/<a href="(\?[^"]+)">Next/) ?? []
     const second = (await browser.get(`${page}${older.replaceAll('&#38;', '&')}`)).text
     expect(idsOf(second)).toEqual(Array.from({ length: 11 }, (_, i) => 50 + i))
     expect(second).toContain('&#60;b&#62;')
-    for (const query of ['status=4', 'code=GENERATION_NOT_FOUND', `route=${encodeURIComponent(refused.route)}`])
+    for (const query of [
+      'statusClass=4',
+      'errorCode=GENERATION_NOT_FOUND',
+      `route=${encodeURIComponent(refused.route)}`,
+    ])
       expect(idsOf((await browser.get(`${page}?${query}`)).text), query).toEqual([60])
-    expect(idsOf((await browser.get(`${page}?key=none`)).text)).toEqual([])
+    expect(idsOf((await browser.get(`${page}?keyLastFour=none`)).text)).toEqual([])
   })
 
   it('with an invalid time are refused, and the form keeps the typed values', async () => {
-    const { status, text } = await browser.get(`${page}?from=2027-02-31T99:00&code=KEPT_CODE`)
+    const { status, text } = await browser.get(`${page}?from=2027-02-31T99:00&errorCode=KEPT_CODE`)
     expect(status).toBe(400)
     expect(text).toContain('value="KEPT_CODE"')
     expect(text).toContain('a time like 2027-01-31T12:00')
-    for (const before of ['x', '1~', `${'9'.repeat(16)}~a`])
-      expect((await browser.get(`${page}?before=${encodeURIComponent(before)}`)).status, before).toBe(400)
+    for (const wrong of ['page=0', 'page=x', 'sort=secrets', 'sort=-', 'statusClass=x'])
+      expect((await browser.get(`${page}?${wrong}`)).status, wrong).toBe(400)
   })
 
   it('of an account that does not exist are not found', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createPages } from '../../../api/dashboard/dashboard.ts'
+import { createPages } from '../../../api/dashboard/all-pages.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperators, ROLES, type Role } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
@@ -10,7 +10,7 @@ import { type DashboardContents, fillDashboard } from '../../support/dashboard-c
 /** Actions of some roles only; every role can open everything else. */
 const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
   admin:
-    /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
+    /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators(\.csv)?|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
   support:
     /^(GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,

@@ -13,7 +13,8 @@ describe('signing in to the dashboard', () => {
   })
   afterAll(() => dashboard.stop())
 
-  const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
+  const listAudit = (about: string) =>
+    createOperatorAudit(dashboard.database).listing.list({ text: about }, { limit: 9 })
   const add = async (email: string, password: string) =>
     createOperators(dashboard.database).insert({
       email,

@@ -35,9 +35,8 @@ describe('the request log', () => {
     createdAt: new Date(start + i),
     ...more,
   })
-  const all = { statusClass: null, errorCode: null, route: null, keyLastFour: null, from: null, to: null, before: null }
   const idsOf = async (accountId: string, log = createRequestLog(database), limit = 1000) =>
-    (await log.search({ ...all, accountId, limit })).map(({ requestId }) => Number(requestId.slice(4)))
+    (await log.listingOf(accountId).list({}, { limit })).map(({ requestId }) => Number(requestId.slice(4)))
 
   it('keeps at most the newest entries of an account, over any number of writes', async () => {
     const [id, other] = [await insertAccount(), await insertAccount()]
@@ -105,18 +104,20 @@ describe('the request log', () => {
       entry(id, 4, { createdAt: new Date(start + 5) }),
       entry(id, 5),
     ])
-    const find = async (search: Partial<Parameters<typeof log.search>[0]>) =>
-      (await log.search({ ...all, accountId: id, limit: 9, ...search })).map(({ requestId }) =>
-        Number(requestId.slice(4)),
-      )
-    expect(await find({ statusClass: 4 })).toEqual([1])
-    expect(await find({ statusClass: 5 })).toEqual([3])
-    expect(await find({ errorCode: 'GENERATION_NOT_FOUND' })).toEqual([1])
-    expect(await find({ route: '/tryon/v1/generations/{id}' })).toEqual([1])
-    expect(await find({ keyLastFour: 'bbbb' })).toEqual([2])
+    const { list } = log.listingOf(id)
+    const find = async (search: Parameters<typeof list>[0]) =>
+      (await list(search, { limit: 9 })).map(({ requestId }) => Number(requestId.slice(4)))
+    expect(await find({ only: { statusClass: '4' } })).toEqual([1])
+    expect(await find({ only: { statusClass: '5' } })).toEqual([3])
+    expect(await find({ only: { errorCode: 'GENERATION_NOT_FOUND' } })).toEqual([1])
+    expect(await find({ only: { route: '/tryon/v1/generations/{id}' } })).toEqual([1])
+    expect(await find({ only: { keyLastFour: 'bbbb' } })).toEqual([2])
     expect(await find({ from: new Date(start + 2), to: new Date(start + 4) })).toEqual([3, 2])
-    const [first] = await log.search({ ...all, accountId: id, limit: 1 })
-    expect(await find({ before: first, limit: 2 })).toEqual([4, 3])
+    const [first] = await list({}, { limit: 1 })
+    expect((await list({}, { limit: 2, before: first.id })).map(({ requestId }) => requestId)).toEqual([
+      'req_0004',
+      'req_0003',
+    ])
   })
 
   it('is deleted after seven days', async () => {

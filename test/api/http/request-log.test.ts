@@ -5,8 +5,6 @@ import { sql } from '../../../api/shared/database/database.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
-const ALL = { statusClass: null, errorCode: null, route: null, keyLastFour: null, from: null, to: null, before: null }
-
 describe('requests of an account', () => {
   let drape: Drape
   beforeAll(async () => {
@@ -15,7 +13,7 @@ describe('requests of an account', () => {
   afterAll(() => drape.stop())
 
   const list = (accountId = drape.accountId) =>
-    createRequestLog(drape.database).search({ ...ALL, accountId, limit: 100 })
+    createRequestLog(drape.database).listingOf(accountId).list({}, { limit: 100 })
   const untilListed = (count: number) =>
     until(async () => {
       const found = await list()

@@ -29,7 +29,7 @@ describe('the audit log of the command line', () => {
       string,
       string
     >
-  const list = () => createOperatorAudit(database).list({ about: null, before: null, limit: 50 })
+  const list = () => createOperatorAudit(database).listing.list({}, { limit: 50 })
   const actor = `cli:${userInfo().username}@${hostname()}`
 
   it('records actor, action and account, without secrets', async () => {

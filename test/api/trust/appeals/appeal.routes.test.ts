@@ -346,14 +346,14 @@ describe('the page on which a shopper appeals a refusal', () => {
       await refuseGeneration(drape.database, caller, { shopId: small.id }),
     ]
     for (const id of late) await reviews().appeal(id, 'Late.', { byShopper: true })
-    const listed = (await reviews().list(6)).map(({ generationId }) => generationId)
+    const listed = (await reviews().listing.list({}, { limit: 6 })).map(({ generationId }) => generationId)
     expect(listed).toEqual([flooded[0], late[0], late[1], late[2], flooded[1], flooded[2]])
 
     // Of the same millisecond.
     for (const id of [...late].reverse())
       await drape.database.query(sql.unsafe`
       update safety_reviews set created_at = '2026-01-01' where generation_id = ${id}`)
-    const early = (await reviews().list(4)).map(({ generationId }) => generationId)
+    const early = (await reviews().listing.list({}, { limit: 4 })).map(({ generationId }) => generationId)
     expect(early).toEqual([late[0], late[2], late[1], flooded[0]])
   })
 })

@@ -124,7 +124,7 @@ describe('a request to remove an image', () => {
     const { body } = await send(copy, { email: 'copy@example.com' })
     const { database } = drape
     const removals = createRemovals(database)
-    const request = (await removals.list(100)).find(({ email }) => email === 'copy@example.com')
+    const request = (await removals.listing.list({}, { limit: 100 })).find(({ email }) => email === 'copy@example.com')
     const { found } = await createRemovalCandidates(database).find(request?.hashes ?? [])
     expect(found.map(({ id }) => id)).toEqual([imageId])
     const generationId = await drape.tryOn(
@@ -163,7 +163,8 @@ describe('a request to remove an image', () => {
     for (let i = 0; i < 26; i++) await upload()
     const { body } = await send(stranger, { email: 'many@example.com' })
     const removals = createRemovals(database)
-    const id = (await removals.list(100)).find(({ email }) => email === 'many@example.com')?.id ?? ''
+    const id =
+      (await removals.listing.list({}, { limit: 100 })).find(({ email }) => email === 'many@example.com')?.id ?? ''
     const decide = async () => {
       const candidates = createRemovalCandidates(database)
       const { found, isCut } = await candidates.find((await removals.find(id))?.hashes ?? [])
@@ -183,7 +184,7 @@ describe('a request to remove an image', () => {
   it('cannot be granted after the images are erased, and says so', async () => {
     const { body } = await send(photo, { email: 'late@example.com' })
     const removals = createRemovals(drape.database)
-    const request = (await removals.list(100)).find(({ email }) => email === 'late@example.com')
+    const request = (await removals.listing.list({}, { limit: 100 })).find(({ email }) => email === 'late@example.com')
     const assigned = drape.database.transaction((transaction) =>
       createRemovalCandidates(withinTransaction(drape.database, transaction)).assign(request?.id ?? '', [imageId]),
     )

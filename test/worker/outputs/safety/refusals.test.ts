@@ -69,7 +69,7 @@ describe('refusals by safety checks', () => {
     // A separate block of the photo alone exists.
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED')
     expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual(['person'])
-    expect(await createSafetyBlocks(database).list(10)).toMatchObject([
+    expect(await createSafetyBlocks(database).listing.list({}, { limit: 10 })).toMatchObject([
       { kind: 'person', accountId: caller.accountId, expiresAt: null },
       { kind: 'pair' },
     ])
@@ -79,16 +79,16 @@ describe('refusals by safety checks', () => {
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED', 2)
     expect(await refusals().findBlocked(pairOf(0))).toEqual(['person'])
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED', 1)
-    const [{ expiresAt, id }, ...others] = await createSafetyBlocks(database).list(10)
+    const [{ expiresAt, id }, ...others] = await createSafetyBlocks(database).listing.list({}, { limit: 10 })
     expect(others).toEqual([])
     expect(Number(expiresAt) - Date.now()).toBeGreaterThan(47 * 3_600_000)
     await database.query(sql.unsafe`update safety_blocks set expires_at = now() - interval '1 second'`)
     expect(await refusals().findBlocked(pairOf(0))).toEqual([])
-    expect(await createSafetyBlocks(database).list(10)).toEqual([])
+    expect(await createSafetyBlocks(database).listing.list({}, { limit: 10 })).toEqual([])
     expect(await createOldReviews(database).deleteEndedBlocks()).toBe(1)
     expect(await createSafetyBlocks(database).delete(id)).toBe(false)
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED')
-    const [endless] = await createSafetyBlocks(database).list(10)
+    const [endless] = await createSafetyBlocks(database).listing.list({}, { limit: 10 })
     expect(endless.expiresAt).toBeNull()
     expect(await createSafetyBlocks(database).delete(endless.id)).toBe(true)
     expect(await refusals().findBlocked(pairOf(0))).toEqual([])

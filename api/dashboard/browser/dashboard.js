@@ -1,4 +1,4 @@
-// Without this script the buttons stay hidden, and a click on the value selects the whole value.
+// Without this script these buttons stay hidden, and a click on the value selects the whole value.
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const value = document.getElementById(button.dataset.copy)
   button.hidden = false
@@ -17,4 +17,12 @@ async function copyText(value) {
     getSelection().selectAllChildren(value)
     return document.execCommand('copy')
   }
+}
+
+// Ticks the rows of a list; without this script each row is ticked alone.
+for (const all of document.querySelectorAll('input[data-choose]')) {
+  all.hidden = false
+  all.addEventListener('change', () => {
+    for (const row of document.querySelectorAll(`input[form="${all.dataset.choose}"]`)) row.checked = all.checked
+  })
 }

@@ -1,0 +1,172 @@
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
+import { splitWords } from '../shared/contract/setting.ts'
+import type { ListSearch } from '../shared/database/listing.ts'
+import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { allOf, sendCsv } from './csv-file.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { type ListShape, type OpenList, presentList, sortOf } from './list.view.ts'
+import type { Role } from './operators.store.ts'
+import type { Page } from './pages.ts'
+import type { DashboardContext } from './state.ts'
+import { Minute, readTime } from './times.ts'
+
+/** Rows per page. */
+const PAGE = 50
+
+export interface List<O, R> extends ListShape<R> {
+  readonly role?: Role
+  readonly menu?: string
+  readonly open: (ctx: DashboardContext, options: O) => OpenList<R> | Promise<OpenList<R>>
+}
+
+/** A list as a page that is counted, searched, sorted and filtered, and as a file of the same search. */
+export function listPages<O, R extends { readonly id: string | number }>(
+  list: List<O, R>,
+): [file: Page<O>, page: Page<O>] {
+  const { path, file = `${path}.csv`, role = 'viewer', menu } = list
+  const read = searchReader(list)
+  return [
+    {
+      route: `GET ${file}`,
+      role,
+      run: async (ctx, options) => exportList(ctx, { list, read, open: await list.open(ctx, options) }),
+    },
+    {
+      route: `GET ${path}`,
+      role,
+      menu,
+      isSearch: true,
+      run: async (ctx, options) => showList(ctx, { list, read, open: await list.open(ctx, options) }),
+    },
+  ]
+}
+
+interface Request<O, R> {
+  readonly list: List<O, R>
+  readonly open: OpenList<R>
+  readonly read: (query: URLSearchParams, accounts?: AccountSearch) => Promise<Asked>
+}
+
+/** What the query of a request asks for. */
+interface Asked {
+  readonly search: ListSearch
+  readonly sort: string | null
+  readonly isAscending: boolean
+  /** From 1. */
+  readonly page: number
+}
+
+function searchReader<O, R>({ columns, filters = [] }: List<O, R>): Request<O, R>['read'] {
+  const sorts = columns.map(sortOf).flatMap((name) => (name === undefined ? [] : [name, `-${name}`]))
+  const values = filters.map(({ of, options }) => [
+    of,
+    Type.Optional(options ? Type.Enum(options.map(([value]) => value)) : Type.String({ maxLength: 300 })),
+  ])
+  const readFilters = fieldsReader(Type.Object(Object.fromEntries(values)))
+  const readFields = fieldsReader(
+    Type.Object({
+      q: Type.Optional(Type.String({ maxLength: 300 })),
+      account: Type.Optional(Type.String({ maxLength: 300 })),
+      sort: Type.Optional(Type.Enum(sorts)),
+      page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+      from: Minute,
+      to: Minute,
+    }),
+  )
+  return async (query, accounts) => {
+    const { q: text, account, sort = null, page, ...times } = readFields(query)
+    const only = readFilters(query) as Record<string, string>
+    const accountId = account === undefined || accounts === undefined ? null : await readAccount(accounts, account)
+    return {
+      search: {
+        text,
+        only: accountId === null ? only : { ...only, accountId },
+        from: readTime('from', times.from),
+        to: readTime('to', times.to),
+      },
+      sort: sort?.replace(/^-/, '') ?? null,
+      isAscending: !sort?.startsWith('-'),
+      page,
+    }
+  }
+}
+
+async function showList<O, R extends { readonly id: string | number }>(
+  ctx: DashboardContext,
+  { list, open, read }: Request<O, R>,
+): Promise<void> {
+  const { listing, accounts, title, actions } = open
+  const { kept, forms } = ctx.state
+  const isRefused = forms.kept(`GET ${ctx.path}`) !== null
+  // A refused form returns to the rows among which they were chosen.
+  const query = viewOf(kept?.values) ?? queryOf(ctx)
+  const asked = isRefused ? null : await read(query, accounts)
+  const [rows, total] =
+    asked === null
+      ? [[], 0]
+      : await Promise.all([
+          listing.list(asked.search, { ...asked, limit: PAGE, skip: (asked.page - 1) * PAGE }),
+          listing.count(asked.search),
+        ])
+  const accountId = asked?.search.only?.accountId
+  const account = accounts && {
+    value: await describeAccount(accounts, typeof accountId === 'string' ? accountId : null),
+    suggestions: await suggestAccounts(accounts),
+  }
+  const { only = {}, text, from, to } = asked?.search ?? {}
+  const isSearched = text !== undefined || Object.keys(only).length > 0 || Boolean(from ?? to)
+  const page = asked && { rows, total, size: PAGE, isSearched, ...asked }
+  showPage(ctx, { title, actions, body: presentList({ list, open, page, query, account, forms, path: ctx.path }) })
+}
+
+function exportList<O, R extends { readonly id: string | number }>(
+  ctx: DashboardContext,
+  { list: { columns }, open, read }: Request<O, R>,
+): Promise<void> {
+  const names = [...new Set(columns.flatMap(({ of = [] }) => of))]
+  const lines = async function* (search: ListSearch) {
+    yield names.map((name) => splitWords(name, '_'))
+    for await (const row of allOf<R>((last, limit) => open.listing.list(search, { before: last?.id ?? null, limit })))
+      yield names.map((name) => textOf(row[name]))
+  }
+  return read(queryOf(ctx), open.accounts).then(({ search }) =>
+    sendCsv(
+      ctx,
+      ctx.path
+        .slice(1)
+        .replace(/\.csv$/, '')
+        .replaceAll('/', '-'),
+      lines(search),
+    ),
+  )
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The query of the page that a form was sent from; null: the form does not say. */
+export function viewOf(form: URLSearchParams | undefined): URLSearchParams | null {
+  const view = form?.get('view') ?? null
+  return view === null ? null : new URLSearchParams(view)
+}
+
+/** The IDs of the chosen rows. Throws `VALIDATION_FAILED` for none, and for more than a page has. */
+export function readChosen({ state: { form } }: DashboardContext): string[] {
+  // In one order, so that two operators do not wait for each other.
+  const ids = [...new Set(form.getAll('id'))].toSorted()
+  if (ids.length > 0 && ids.length <= PAGE) return ids
+  const message = ids.length === 0 ? 'Choose at least one row.' : `Choose at most ${PAGE} rows.`
+  throw new DrapeError('VALIDATION_FAILED', '', { details: [{ path: 'id', message }] })
+}
+
+/** Redirects to the rows among which they were chosen. */
+export function seeList(ctx: DashboardContext, path: string, done: string): void {
+  const view = viewOf(ctx.state.form) ?? new URLSearchParams()
+  view.set('done', done)
+  seeOther(ctx, `${path}?${view}`)
+}
