@@ -3,6 +3,8 @@ import { createApiKeys } from '../accounts/api-keys.store.ts'
 import { createLedger } from '../accounts/ledger.store.ts'
 import { createUsage } from '../accounts/usage.store.ts'
 import { createConsents } from '../consents/consents.store.ts'
+import { createErasures } from '../erasure/erasures.store.ts'
+import { createPeople } from '../erasure/people.store.ts'
 import { createBacklog } from '../generations/backlog.store.ts'
 import { createGenerationSearches } from '../generations/generation-search.store.ts'
 import { createRateLimiter } from '../http/limits/rate-limiter.ts'
@@ -14,6 +16,7 @@ import { createGenerations } from '../shared/generations/generations.store.ts'
 import type { Announce } from '../shared/generations/transitions.store.ts'
 import { createNamedRule } from '../shared/network/addresses.ts'
 import type { Redis } from '../shared/queue/redis.ts'
+import type { Customer } from '../shared/retention/customer.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import { createObjects } from '../shared/storage/objects.store.ts'
 import type { Log } from '../shared/telemetry/log.ts'
@@ -44,6 +47,7 @@ import { operatorPages } from './operators.ts'
 import { overviewPages } from './overview.ts'
 import type { BoundPage } from './pages.ts'
 import type { verifyPassword } from './password.ts'
+import { personPages } from './people.ts'
 import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
 import { removalPages } from './removals.ts'
@@ -79,6 +83,8 @@ export interface DashboardOptions {
   readonly issuer?: string
   /** Address of the API, for links and snippets. */
   readonly publicUrl?: string
+  /** Erases an end user; without it there are no pages of people. */
+  readonly erase?: (customer: Customer) => Promise<string>
   /** Publishes the end of a generation. */
   readonly announce?: Announce
   /** Whether an extension is on: the pages of the others do not exist. Default: all are. */
@@ -146,6 +152,16 @@ export function createPages(options: DashboardOptions): BoundPage[] {
       ...blockPages({ audit, blocks: createSafetyBlocks(database) }),
       ...reviewPages({ audit, accounts, reviews: createSafetyReviews(database) }),
     ]),
+    ...(options.erase === undefined
+      ? []
+      : personPages({
+          accounts,
+          audit,
+          storage,
+          erase: options.erase,
+          people: createPeople(database),
+          erasures: createErasures(database),
+        })),
     ...webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     ...auditPages({ audit }),
     ...operatorPages({ audit, passwords, operators: createOperators(database) }),

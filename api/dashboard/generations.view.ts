@@ -4,7 +4,7 @@ import { type Html, html } from '../http/answers/html.ts'
 import type { Status } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
-import { actForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId, generationLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
@@ -75,6 +75,9 @@ export function presentGeneration(
         ? 'none'
         : html`<a href="/shops/${generation.shopId}">${shortId(generation.shopId)}</a>`,
     ],
+    ...(generation.externalUserId === null
+      ? []
+      : ([['Person', permittedLink({ forms, path: `/people?q=${id}` }, 'Open', 'stored')]] as const)),
     ['Product', generation.productExternalId],
     ['Engine', engineOf(generation)],
     ...(generation.requestedEngine === null ? [] : ([['Requested engine', generation.requestedEngine]] as const)),

@@ -191,8 +191,9 @@ function headingOf<R>(column: Column<R>, { query }: ListView<R>, page: ListPage<
 function presentCount<R>({ list, query, path }: ListView<R>, { rows, total, size, page }: ListPage<R>): Html {
   const first = (page - 1) * size + 1
   const all = total > MAX_COUNTED ? `more than ${count(MAX_COUNTED)}` : count(total)
+  const search = withQuery(query, { page: null, sort: null })
   const file = list.file === undefined ? `${path}.csv` : `${path}${list.file.slice(list.path.length)}`
-  return html`<p class="actions"><span>${count(first)}–${count(first + rows.length - 1)} of ${all}</span> <a href="${file}?${withQuery(query, { page: null, sort: null })}">Download as CSV</a></p>`
+  return html`<p class="actions"><span>${count(first)}–${count(first + rows.length - 1)} of ${all}</span> <a href="${search === '' ? file : `${file}?${search}`}">Download as CSV</a></p>`
 }
 
 function presentPages<R>({ query }: ListView<R>, { rows, total, size, page }: ListPage<R>): Html {

@@ -5,6 +5,7 @@ import { createHttpServer } from '../shared/network/http-server.ts'
 import { splitList } from '../shared/process/config.ts'
 import type { Lifecycle } from '../shared/process/lifecycle.ts'
 import type { Redis } from '../shared/queue/redis.ts'
+import type { Customer } from '../shared/retention/customer.ts'
 import type { SecretBox } from '../shared/signing/secret-box.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Log } from '../shared/telemetry/log.ts'
@@ -24,12 +25,13 @@ export interface ServeOptions {
   readonly secrets: SecretBox
   /** Publishes the end of a generation. */
   readonly announce: Announce
+  readonly erase: (customer: Customer) => Promise<string>
   readonly hasFeature: (name: string) => boolean
 }
 
 /** Serves the dashboard on its own port, if one is configured; otherwise its modules are not loaded. */
 export async function serveDashboard(options: ServeOptions): Promise<void> {
-  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce, hasFeature } = options
+  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce, erase, hasFeature } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
   const { createDashboard } = await import('./dashboard.ts')
@@ -50,6 +52,7 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
     issuer: config.SERVICE_NAME,
     publicUrl: config.PUBLIC_URL,
     announce,
+    erase,
     hasFeature,
     endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },
   })

@@ -97,10 +97,18 @@ async function getErasure(
 ): Promise<Erasure> {
   const erasure = await erasures.find({ accountId: state.account.id, id })
   if (erasure === null) throw new DrapeError('ERASURE_NOT_FOUND', 'The erasure does not exist.')
-  return present(erasure)
+  return presentErasure(erasure)
 }
 
-function present({ id, waitsFor, requestedAt, erasedAt, issuedAt, receipt, leaves }: ErasureRecord): Erasure {
+export function presentErasure({
+  id,
+  waitsFor,
+  requestedAt,
+  erasedAt,
+  issuedAt,
+  receipt,
+  leaves,
+}: ErasureRecord): Erasure {
   return {
     erasureId: id,
     status: issuedAt === null ? 'PENDING' : 'ISSUED',

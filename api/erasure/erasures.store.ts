@@ -1,5 +1,6 @@
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { createListing } from '../shared/database/listing.ts'
 import { type Customer, isOf } from '../shared/retention/customer.ts'
 import { IN_FLIGHT_MINUTES } from '../shared/retention/customer-images.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
@@ -20,6 +21,18 @@ const ErasureRow = Type.Object({
   leaves: Nullable(Type.String()),
 })
 export type ErasureRecord = Static<typeof ErasureRow>
+
+const ListedRow = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  accountName: Type.String(),
+  waitsFor: Type.Enum([...CONFIRMATIONS]),
+  /** When it was requested. */
+  createdAt: Timestamp,
+  erasedAt: Nullable(Timestamp),
+  issuedAt: Nullable(Timestamp),
+})
+export type ListedErasure = Static<typeof ListedRow>
 
 const DueRow = Type.Object({
   id: Type.String(),
@@ -95,6 +108,16 @@ export function createErasures(database: Database) {
         select id, waits_for as "waitsFor", requested_at as "requestedAt", erased_at as "erasedAt", issued_at as "issuedAt", receipt,
           encode(leaves, 'hex') as leaves
         from erasures where id = ${id} and account_id = ${accountId}`),
+
+    listing: createListing(database, {
+      row: ListedRow,
+      rows: sql.fragment`
+        select erasures.id, account_id as "accountId", accounts.name as "accountName", waits_for as "waitsFor",
+          requested_at as "createdAt", erased_at as "erasedAt", issued_at as "issuedAt"
+        from erasures join accounts on accounts.id = account_id`,
+      texts: ['id', 'accountName'],
+      order: sql.fragment`"createdAt" desc, id`,
+    }),
 
     /** Seconds since the oldest erasure without a receipt was requested; null when there is none. */
     measureOldest: (): Promise<number | null> =>

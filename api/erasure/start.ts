@@ -3,7 +3,7 @@ import type { TryOns } from '../generations/start.ts'
 import { createDatabase } from '../shared/database/database.ts'
 import { createGenerations } from '../shared/generations/generations.store.ts'
 import type { Customer } from '../shared/retention/customer.ts'
-import { eraseCustomer } from '../shared/retention/erase.ts'
+import { type EraseParts, eraseCustomer } from '../shared/retention/erase.ts'
 import { createRetention } from '../shared/retention/retention.store.ts'
 import { createWebhooks } from '../webhooks/webhooks.store.ts'
 import { createAppliedErasures } from './applied-erasures.store.ts'
@@ -37,8 +37,12 @@ export type Erasing = ReturnType<typeof createErasing>
 
 /** Creates the erasure of customers; `onErased` runs after each. */
 export function createErasing(
-  { database, storage }: Connections,
-  { generations, tryOnQueues: queue, prepareQueue }: TryOns,
+  { database, storage }: Pick<Connections, 'database' | 'storage'>,
+  {
+    generations,
+    tryOnQueues: queue,
+    prepareQueue,
+  }: Pick<EraseParts, 'generations' | 'prepareQueue'> & { readonly tryOnQueues: EraseParts['queue'] },
   { onErased }: { readonly onErased: () => void },
 ) {
   const erasureLog = createErasureLog(storage)

@@ -78,6 +78,7 @@ export async function fillDashboard(
       select max(id) as id from generations where account_id = ${accountId} and status = ${status}`)
   const [completedId, failedId] = [await find('COMPLETED'), await find('FAILED')]
   const removalId = await insertRemoval(database)
+  await database.query(sql.unsafe`update generations set external_user_id = 'customer-4711' where id = ${completedId}`)
   const pages = [
     ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
     `/accounts/${accountId}/requests`,
@@ -90,7 +91,17 @@ export async function fillDashboard(
       `/generations/${completedId}`,
     ],
     ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
-    ...['/operators', '/second-factor', '/removals', `/removals/${removalId}`, '/reviews', '/blocks'],
+    ...[
+      '/operators',
+      '/second-factor',
+      '/removals',
+      `/removals/${removalId}`,
+      '/reviews',
+      '/blocks',
+      '/people',
+      `/people?q=${completedId}`,
+      '/erasures',
+    ],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
 }

@@ -6,10 +6,12 @@ import { createDashboard } from '../../api/dashboard/dashboard.ts'
 import { createOperatorSessions } from '../../api/dashboard/operator-sessions.store.ts'
 import { createOperators } from '../../api/dashboard/operators.store.ts'
 import { verifyPassword } from '../../api/dashboard/password.ts'
+import { createErasing } from '../../api/erasure/start.ts'
 import { createEngineDirectory } from '../../api/generations/engines/directory.ts'
 import { createPublishedEngines } from '../../api/generations/engines/published-engines.store.ts'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { createEngineCards } from '../../api/shared/engines/engine-cards.ts'
+import { createGenerations } from '../../api/shared/generations/generations.store.ts'
 import { createRedis } from '../../api/shared/queue/redis.ts'
 import { createStorage } from '../../api/shared/storage/storage.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
@@ -27,6 +29,8 @@ export function hashQuickly(password: string): string {
   const [salt, stored] = [nonce, hash].map((bytes) => bytes.toString('base64').replaceAll('=', ''))
   return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${stored}`
 }
+
+const NO_QUEUE = { remove: async () => {} }
 
 /** A page without its only allowed script, which copies texts. */
 export function withoutOwnScript(text: string): string {
@@ -96,6 +100,11 @@ export async function startDashboard({
     engines,
     origin: null,
     proxyHops: 0,
+    erase: createErasing(
+      { database, storage },
+      { generations: createGenerations(database), tryOnQueues: NO_QUEUE, prepareQueue: NO_QUEUE },
+      { onErased: () => {} },
+    ).erase,
     endpointRules: { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] },
     verifyPassword: (...given: Parameters<typeof verifyPassword>) => {
       hashes++

@@ -138,7 +138,7 @@ function createTraceDeletions(database: Database) {
  * Whether a row of `event_batches` names the customer. Events sent with the account's publishable key have no shop; they name the
  * customer that the shop's own pages and apps named.
  */
-function isEventOf({ accountId, externalUserId }: Customer) {
+export function isEventOf({ accountId, externalUserId }: Customer) {
   const name = parseShopperId(externalUserId)
   const { kind, value } = name ?? { kind: null, value: externalUserId }
   const isInShop =

@@ -21,6 +21,7 @@ describe('every list of the dashboard', () => {
     contents = await fillDashboard(dashboard, FORMULA)
     await fillQueues(dashboard.database, contents)
     const act = { action: 'account.update', object: contents.accountId, accountId: contents.accountId }
+    await dashboard.database.query(sql.unsafe`select open_erasure(${contents.accountId}, 'anna')`)
     await createOperatorAudit(dashboard.database).insert({ operator: null, address: null, form: null }, act)
     const places = [
       [/^\/(webhooks)\/:id/, contents.endpointId],
@@ -53,7 +54,15 @@ describe('every list of the dashboard', () => {
 
   it('is one of these', () => {
     expect(lists.map(({ page }) => page.replace(/\/\w+_[\w-]+/, '/:id')).toSorted()).toEqual([
-      ...['/accounts', '/accounts/:id/ledger', '/accounts/:id/requests', '/audit', '/blocks', '/generations'],
+      ...[
+        '/accounts',
+        '/accounts/:id/ledger',
+        '/accounts/:id/requests',
+        '/audit',
+        '/blocks',
+        '/erasures',
+        '/generations',
+      ],
       ...['/leads', '/operators', '/products', '/removals', '/reviews', '/shops', '/webhooks', '/webhooks/:id'],
     ])
   })

@@ -13,7 +13,7 @@ const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
     /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators(\.csv)?|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
   support:
-    /^(GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
+    /^(GET \/people|GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
 }
 
 describe('the role of an operator', () => {

@@ -1,0 +1,110 @@
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { type Customer, idsOf, isGenerationOf, isOf } from '../shared/retention/customer.ts'
+import { isEventOf } from '../shared/retention/customer-traces.ts'
+import { browserId } from '../shared/shopper-id.ts'
+
+const FoundRow = Type.Object({
+  accountId: Type.String(),
+  accountName: Type.String(),
+  externalUserId: Type.String(),
+})
+/** An end user of an account, by an ID under which data is stored. */
+export type FoundPerson = Static<typeof FoundRow>
+
+const ImageRow = Type.Object({
+  id: Type.String(),
+  objectKey: Nullable(Type.String()),
+  createdAt: Timestamp,
+  expiresAt: Nullable(Timestamp),
+})
+const GenerationRow = Type.Object({
+  id: Type.String(),
+  productExternalId: Type.String(),
+  status: Type.String(),
+  objectKey: Nullable(Type.String()),
+  createdAt: Timestamp,
+})
+const LeadRow = Type.Object({
+  domain: Type.String(),
+  email: Type.String(),
+  marketingConsent: Type.Boolean(),
+  createdAt: Timestamp,
+})
+const ConsentRow = Type.Object({
+  domain: Type.String(),
+  version: Type.String(),
+  givenAt: Timestamp,
+  withdrawnAt: Nullable(Timestamp),
+})
+const EventRow = Type.Object({ name: Type.String(), count: Type.Integer() })
+const RequestRow = Type.Object({ domain: Type.String(), held: Json, createdAt: Timestamp })
+
+/** What is stored about an end user. */
+export type HeldData = Awaited<ReturnType<People['hold']>>
+export type People = ReturnType<typeof createPeople>
+
+/** End users of all accounts, by any ID that the installation has for them. */
+export function createPeople(database: Database) {
+  return {
+    /**
+     * Those whom the text names: as `externalUserId`, customer ID of the platform of a shop, or anonymous ID; by the ID of a photo or
+     * generation of theirs; by the e-mail address that they left with a shop. The proof of a withdrawn consent alone finds nobody.
+     */
+    find: (text: string, limit: number): Promise<readonly FoundPerson[]> =>
+      database.any(sql.type(rowType(FoundRow))`
+        with named as (
+          select account_id, external_user_id as id from images where id = ${text}
+          union select account_id, unnest(array[external_user_id, photo_user_id]) from generations where id = ${text}
+          union select account_id, unnest(owner_ids) from leads join shops on shops.id = shop_id where lower(email) = lower(${text})
+          union select account_id, unnest(owner_ids) from lead_outbox join shops on shops.id = shop_id where lower(email) = lower(${text})
+          union select accounts.id, ${text} from accounts cross join lateral customer_ids(accounts.id, ${text}) as ids
+          where exists (select from images where account_id = accounts.id and external_user_id = any(ids))
+            or exists (select from objects where account_id = accounts.id and external_user_id = any(ids))
+            or exists (select from generations where account_id = accounts.id and external_user_id = any(ids))
+            or exists (select from generations where account_id = accounts.id and photo_user_id = any(ids))
+            or exists (select from event_batches where account_id = accounts.id and customer_id = ${text})
+            or exists (select from event_batches where account_id = accounts.id and anonymous_id = ${browserId(text)})
+            or exists (select from leads join shops on shops.id = shop_id where account_id = accounts.id and owner_ids && ids)
+            or exists (select from lead_outbox join shops on shops.id = shop_id where account_id = accounts.id and owner_ids && ids)
+            or exists (select from consents where withdrawn_at is null
+              and visitor = any(array(select customer_hash(accounts.id, id) from unnest(ids) as id)))
+        )
+        select account_id as "accountId", accounts.name as "accountName", named.id as "externalUserId"
+        from named join accounts on accounts.id = account_id where named.id is not null
+        order by 2, 1, 3 limit ${limit}`),
+
+    /** Everything that an erasure of the end user would delete or reduce, newest first. */
+    hold: async (customer: Customer) => {
+      const { accountId } = customer
+      const isTheirLead = sql.fragment`account_id = ${accountId} and owner_ids && ${idsOf(customer)}`
+      const [photos, generations, leads, consents, events, requests] = await Promise.all([
+        database.any(sql.type(rowType(ImageRow))`
+          select id, object_key as "objectKey", created_at as "createdAt", expires_at as "expiresAt"
+          from images where ${isOf(customer)} order by id desc`),
+        database.any(sql.type(rowType(GenerationRow))`
+          select id, product_external_id as "productExternalId", status, result_key as "objectKey", created_at as "createdAt"
+          from generations where ${isGenerationOf(customer)} order by id desc`),
+        database.any(sql.type(rowType(LeadRow))`
+          select domain, email, marketing_consent as "marketingConsent", leads.created_at as "createdAt"
+          from leads join shops on shops.id = shop_id where ${isTheirLead}
+          union all
+          select domain, email, marketing_consent, lead_outbox.created_at
+          from lead_outbox join shops on shops.id = shop_id where ${isTheirLead}`),
+        database.any(sql.type(rowType(ConsentRow))`
+          select domain, version, given_at as "givenAt", withdrawn_at as "withdrawnAt"
+          from consents join shops on shops.id = shop_id
+          where visitor = any(array(select customer_hash(${accountId}, id) from unnest(${idsOf(customer)}) as id))
+          order by given_at desc`),
+        database.any(sql.type(rowType(EventRow))`
+          select name, count(*) as count from events
+          where (received_on, batch_id) in (select received_on, id from event_batches where ${isEventOf(customer)})
+          group by name order by name`),
+        database.any(sql.type(rowType(RequestRow))`
+          select domain, held, data_requests.created_at as "createdAt" from data_requests join shops on shops.id = shop_id
+          where account_id = ${accountId} and shop_id || ':customer:' || customer_id = any(${idsOf(customer)})`),
+      ])
+      return { photos, generations, leads, consents, events, requests }
+    },
+  }
+}
