@@ -91,15 +91,6 @@ export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
     effect: 'changes',
     inDatabase: addCredits,
   },
-  'ledger check': {
-    summary: 'compare every balance with the sum of its ledger; exit code 1 where they differ',
-    effect: 'reads',
-    inDatabase: async (database) => {
-      const gaps = await createAccounts(database).findLedgerGaps()
-      if (gaps.length > 0) process.exitCode = 1
-      return { balanced: gaps.length === 0, gaps }
-    },
-  },
 }
 
 async function create(database: Database, { credits = '0', ...options }: Options) {

@@ -7,6 +7,7 @@ const CHECK_NAMES: readonly CheckName[] = [
   'api',
   'workers',
   'storage',
+  'ledger',
   'queue',
   'try-on',
   'metrics',

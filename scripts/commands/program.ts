@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError, Command as Program } from 'commander'
 import { accountCommands } from './account.ts'
-import { analyticsCommands } from './analytics.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
@@ -41,7 +40,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...checkCommands,
   ...eventCommands,
   ...tryOnCommands,
-  ...analyticsCommands,
   ...provenanceCommands,
   ...receiptCommands,
   ...cloneCommands,
@@ -56,11 +54,9 @@ const GROUPS: Readonly<Record<string, string>> = {
   'webhook secret': 'signing secrets of an endpoint',
   operator: 'operators of the dashboard',
   credits: 'credits of accounts',
-  ledger: 'the ledger of credits',
   secrets: 'encryption of stored secrets',
   storage: 'objects in the storage',
   erasures: 'the log of erasures',
-  check: 'checks of an installation',
   events: 'events that were sent',
   provenance: 'Content Credentials of results',
   policy: 'texts that visitors agree to',
@@ -76,7 +72,7 @@ const NOTES = `
 Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments, 3 the
 program at DRAPE_URL is not Drape: it received neither the key nor data.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-try-on, listen, trigger, events, analytics, products, engine list, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
+try-on, listen, trigger, events, products, engine list, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
 the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 

@@ -5,7 +5,7 @@ import { UsageError } from './options.ts'
 /** Commands for the encryption of stored secrets. */
 export const secretsCommands: Readonly<Record<string, DatabaseCommand>> = {
   'secrets rewrap': {
-    summary: 'encrypt every stored secret with the first key of SECRETS_KEY',
+    summary: 'encrypt every stored secret with the first key of SECRETS_KEY, and count the secrets by key',
     effect: 'changes in steps',
     inDatabase: async (database) => {
       if (database.secrets.keyId === null) throw new UsageError('SECRETS_KEY is not set')
@@ -13,13 +13,5 @@ export const secretsCommands: Readonly<Record<string, DatabaseCommand>> = {
       const rewrapped = await stored.rewrap()
       return { rewrapped, secrets: await stored.count() }
     },
-  },
-  'secrets status': {
-    summary: 'count stored secrets by the key that encrypts them',
-    effect: 'reads',
-    inDatabase: async (database) => ({
-      currentKey: database.secrets.keyId,
-      secrets: await createStoredSecrets(database).count(),
-    }),
   },
 }

@@ -76,14 +76,6 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
     inDatabase: async (database, { endpoint, secret = null }) =>
       present(await createWebhooks(database).removeSecret(required(endpoint, 'endpoint'), secret)),
   },
-  'webhook test': {
-    summary: 'send the event webhook.test',
-    options: [ENDPOINT],
-    effect: 'changes',
-    inDatabase: async (database, { endpoint }) => ({
-      delivery: await createWebhooks(database).insertTest(required(endpoint, 'endpoint')),
-    }),
-  },
   'webhook deliveries': {
     summary: 'list the deliveries of the last 14 days, newest first',
     options: [
@@ -99,16 +91,6 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
       return {
         deliveries: await webhooks.listDeliveries({ endpointId: id, failed: failed !== undefined, limit: most }),
       }
-    },
-  },
-  'webhook retry': {
-    summary: 'retry a delivery',
-    options: [mandatory('--delivery <id>', 'number of the delivery')],
-    effect: 'changes',
-    inDatabase: async (database, { delivery }) => {
-      const id = wholeNumber(required(delivery, 'delivery'), 'delivery', 1)
-      await createWebhooks(database).retry(id)
-      return { delivery: id }
     },
   },
   'webhook list': {

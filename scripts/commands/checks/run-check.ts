@@ -1,6 +1,7 @@
 import type { Options } from '../options.ts'
 import { checkApi } from './api.ts'
 import { checkDashboards } from './dashboards.ts'
+import { checkLedger } from './ledger.ts'
 import { checkMetrics } from './metrics.ts'
 import { checkMigrations } from './migrations.ts'
 import { checkStorage } from './storage.ts'
@@ -13,6 +14,7 @@ const CHECKS = {
   api: checkApi,
   workers: checkWorkers,
   storage: checkStorage,
+  ledger: checkLedger,
   queue: checkQueue,
   'try-on': checkTryOn,
   metrics: checkMetrics,

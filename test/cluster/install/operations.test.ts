@@ -121,7 +121,7 @@ describe.skipIf(programs === null)(
       )
       expect(kept.length).toBeGreaterThan(3)
       expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
-      expect(await inApi('ledger check')).toMatch(/^balanced +true/m)
+      expect(await inApi('check ledger')).toMatch(/^balanced +true/m)
     })
 
     it('applies the erasure log, and a copy of it', async () => {

@@ -40,7 +40,7 @@ describe('the command line', () => {
     [['generatons', 'list'], "unknown command 'generatons' (Did you mean generations?)", ''],
     [['shop', 'secret', 'nonsense', '--help'], "unknown command 'nonsense'", 'shop secret'],
     [['generations', 'list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'generations list'],
-    [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
+    [['check'], "missing required argument 'name'.", 'check'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
   ])('reports the error of %j and its help in one line', async (args, problem, command) => {
     const { code, output, stderr } = await drape(...args)
@@ -62,7 +62,7 @@ describe('the command line', () => {
 
   it.each(['sk_a\nb', 'sk_a…', 'sk_a b', ' '])('refuses the key %j at once, without showing it', async (key) => {
     const { drape: withKey } = createCommandLine('', { DRAPE_API_KEY: key, DRAPE_URL: 'http://127.0.0.1:1' })
-    const { code, stderr } = await withKey('analytics')
+    const { code, stderr } = await withKey('trigger', 'generation.completed')
     expect({ code, stderr }).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^The API key (contains|is empty)/),
@@ -84,7 +84,7 @@ describe('the command line', () => {
     expect(stderr).toBe(
       'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
     )
-    const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'status')
+    const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'rewrap')
     expect([unexpected.code, unexpected.stderr.trimEnd().split('\n').length]).toEqual([2, 1])
   })
 

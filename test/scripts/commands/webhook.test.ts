@@ -109,7 +109,7 @@ describe('drape webhook', () => {
 
   it('lists deliveries with their status', async () => {
     const { id } = await insert()
-    const { delivery } = await answered('webhook', 'test', '--endpoint', id)
+    const delivery = await createWebhooks(database).insertTest(id)
     await createWebhooks(database).insertErased({ accountId, externalUserId: 'user-1' }, 'era_1')
     await database.query(sql.unsafe`
       update webhook_deliveries set status = 'failed', attempts = 10, last_status = 500, last_error = 'the endpoint returned 500', ended_at = now()
@@ -121,27 +121,6 @@ describe('drape webhook', () => {
     ])
     expect((await answered('webhook', 'deliveries', '--endpoint', id, '--failed')).deliveries).toEqual([deliveries[1]])
     expect((await answered('webhook', 'deliveries', '--endpoint', id, '--limit', '1')).deliveries).toHaveLength(1)
-  })
-
-  it('retries a failed delivery, unless the endpoint is inactive', async () => {
-    const { id } = await insert()
-    const delivery = await createWebhooks(database).insertTest(id)
-    const log = () => createWebhooks(database).listDeliveries({ endpointId: id, failed: false, limit: 1 })
-    await database.query(
-      sql.unsafe`update webhook_deliveries set status = 'failed', attempts = 10 where id = ${delivery}`,
-    )
-    await answered('webhook', 'retry', '--delivery', String(delivery))
-    expect(await log()).toMatchObject([{ status: 'waiting', attempts: 0 }])
-    await createWebhooks(database).update(id, { isActive: false })
-    for (const command of [
-      ['retry', '--delivery', String(delivery)],
-      ['test', '--endpoint', id],
-    ]) {
-      expect(await drape('webhook', ...command)).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('not active'),
-      })
-    }
   })
 
   const url = (text: string) => ['create', '--account', 'acc_x', '--url', text]
@@ -162,8 +141,6 @@ describe('drape webhook', () => {
       ['update', '--endpoint', 'endpoint_x', '--active', 'true'],
     ],
     ['nothing to change', 1, 'changes nothing', ['update', '--endpoint', 'endpoint_x']],
-    ['a delivery that does not exist', 1, 'delivery 99 does not exist', ['retry', '--delivery', '99']],
-    ['a delivery in words', 2, '--delivery', ['retry', '--delivery', 'last']],
   ])('reports %s', async (_, code, words, args) => {
     const refused = await drape('webhook', ...args)
     expect(refused).toMatchObject({ code, output: '', stderr: expect.stringContaining(words) })

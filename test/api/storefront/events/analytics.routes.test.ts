@@ -3,7 +3,6 @@ import { createApiKeys } from '../../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../../api/accounts/restrictions.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { lastDays } from '../../../../api/storefront/events/event-analytics.store.ts'
-import { outputOf } from '../../../support/command-line.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { storeVisit } from '../../../support/visits.ts'
 
@@ -112,21 +111,5 @@ describe('the analytics of a merchant', () => {
     expect(lines).toHaveLength(16)
     expect(lines[0]).toBe(HEADER)
     expect(lines.at(-2)).toBe(`${TODAY},2,2,1,1,1,1,0,0,2,1`)
-  })
-
-  it('are available as a command, with table, JSON and CSV', async () => {
-    const env = { ...process.env, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
-    const run = (...args: string[]) => outputOf(['analytics', ...args], env)
-    const [json, csv, table] = await Promise.all([
-      run('--shop', 'own.example', '--json'),
-      run('--from', TODAY, '--csv'),
-      run('--from', TODAY),
-    ])
-    expect(JSON.parse(json)).toMatchObject({ shop: 'own.example', totals: { visitors: 2 } })
-    expect(csv).toBe(`${HEADER}\r\n${TODAY},3,3,1,1,1,1,0,0,3,1\r\n`)
-    expect(table).toMatch(/^timeZone +UTC\n[\s\S]*\ndays:\nday +visitors/)
-    await expect(run('--csv', '--json')).rejects.toMatchObject({ code: 2 })
-    const refused = { code: 1, stderr: expect.stringMatching(/^[^\n]*not valid[^\n]*\n$/) }
-    await expect(run('--shop', 'foreign.example')).rejects.toMatchObject(refused)
   })
 })
