@@ -54,15 +54,6 @@ describe.skipIf(builder === null)('the images', () => {
     expect((await fetch(`${url}/docs`)).status).toBe(200)
   })
 
-  it.each([
-    ['simulate', '--policy', 'policy.yaml'],
-    ['engine', 'card', 'warp'],
-  ])('report that %s belongs to a clone', async (...words) => {
-    const process = await images.api.start({ command: ['node', 'scripts/drape.ts', ...words], env: {} })
-    expect(await process.ended).not.toBe(0)
-    expect(process.output()).toContain('run it in a clone')
-  })
-
   it.skipIf(controlPlane === null)('reach the API of a cluster', async () => {
     if (controlPlane !== null) await reachCluster(images, { controlPlane, undo })
   })

@@ -77,9 +77,9 @@ describe('a server at DRAPE_URL that is not Drape', () => {
 
   it('receives neither key nor body when it does not respond', async () => {
     const { url, heard } = await start(() => {})
-    const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url, { checkMs: 50 }) })
+    const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url, { checkMs: 500 }) })
     await expect(call({ method: 'GET', path: ['account', 'credits'] })).rejects.toMatchObject({
-      message: expect.stringContaining('did not identify itself as Drape within 0.05 s'),
+      message: expect.stringContaining('did not identify itself as Drape within 0.5 s'),
     })
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
   })
