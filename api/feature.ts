@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Accounts } from './accounts/start.ts'
-import type { Connections } from './connections.ts'
+import type { Connections } from './config.ts'
 import type { OrderReceiptMail } from './erasure/customers.routes.ts'
 import type { Erasing } from './erasure/start.ts'
 import type { AppealUrlOf } from './generations/generations.view.ts'

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { startAccounts } from './accounts/start.ts'
-import { isDevelopment, readApiConfig } from './config.ts'
-import { openConnections } from './connections.ts'
+import { isDevelopment, openConnections, readApiConfig } from './config.ts'
 import { createConsents } from './consents/consents.store.ts'
 import { refuseReceiptMail } from './erasure/customers.routes.ts'
 import { createErasing, repeatErasures } from './erasure/start.ts'

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import { createDiskBudgets } from '../http/bodies/disk-budget.ts'
 import { apiKey } from '../http/middleware/api-key.ts'
 import { parseBody } from '../http/middleware/body.ts'

@@ -1,4 +1,4 @@
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import type { TryOns } from '../generations/start.ts'
 import { createDatabase } from '../shared/database/database.ts'
 import { createGenerations } from '../shared/generations/generations.store.ts'

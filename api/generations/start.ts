@@ -1,4 +1,4 @@
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { createEngineCards } from '../shared/engines/engine-cards.ts'
 import { generationChannel, type PrepareJob } from '../shared/generations/generation.ts'

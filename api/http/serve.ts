@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import { pingDatabase } from '../shared/database/database.ts'
 import { createHttpServer } from '../shared/network/http-server.ts'
 import { createProbeServer } from '../shared/network/probes.ts'

@@ -1,4 +1,4 @@
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import type { TryOns } from '../generations/start.ts'
 import { createFetchLimiter, limitFetches } from '../http/limits/fetch-limit.ts'
 import { createImages } from '../shared/image/images.store.ts'

@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.store.ts'
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import { createAccountLimiter } from '../http/limits/account-limiter.ts'
 import type { Photos } from '../photos/start.ts'
 import { startImageFetching } from './image-fetching.ts'

@@ -1,4 +1,4 @@
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import type { DiskBudget } from '../http/bodies/disk-budget.ts'
 import { createBodyReceiver } from '../http/bodies/signed-body.ts'
 import { type BodyOptions, parseBody } from '../http/middleware/body.ts'

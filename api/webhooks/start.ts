@@ -1,4 +1,4 @@
-import type { Connections } from '../connections.ts'
+import type { Connections } from '../config.ts'
 import type { Photos } from '../photos/start.ts'
 import { watchAge } from '../shared/telemetry/measuring.ts'
 import { startWebhookDelivering } from './deliver.ts'
