@@ -15,19 +15,16 @@ import { findPerson } from '../../worker/vision/person/find-person.ts'
 import type { Bitmap } from '../../worker/vision/raster/plane.ts'
 import { fillPolygon } from '../../worker/vision/raster/polygon.ts'
 import { arrangeRow } from '../quality/sheet.ts'
-import { fetchDemoPhotos, PARTS } from './demo-photos.ts'
 
 // Tries real product photos on real people, without product texts, and counts failures.
 // Results are rated by eye with the scale of scripts/photos/SCALE.md.
-// node scripts/photos/main.ts [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder
-// The folder contains persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills its folders tune and measure
-// with images of public repositories: rules are chosen on the first and measured on the second.
+// node scripts/photos/main.ts [--products 3] [--results folder] folder | --samples [--results folder]
+// The folder contains persons/ and garments/tops, garments/bottoms and garments/one-pieces.
 // --samples uses the images of the playground and the README instead, every person with every product.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    fetch: { type: 'boolean' },
     products: { type: 'string', default: '3' },
     results: { type: 'string' },
     samples: { type: 'boolean' },
@@ -35,16 +32,8 @@ const { values, positionals } = parseArgs({
 })
 const [folder] = positionals
 if (!folder && !values.samples) {
-  console.error(
-    'Usage: scripts/bench photos [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder',
-  )
+  console.error('Usage: scripts/bench photos [--products 3] [--results folder] folder | --samples [--results folder]')
   process.exit(2)
-}
-if (values.fetch && folder) {
-  const { count, repeated } = await fetchDemoPhotos(folder)
-  console.log(`${count} images downloaded into ${PARTS.map((part) => join(folder, part)).join(' and ')}`)
-  console.log(`${repeated.length} left out because an earlier demo also shows them: ${repeated.join(' ')}`)
-  process.exit()
 }
 
 const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
