@@ -164,12 +164,7 @@ function describeTables(tables: Readonly<Record<string, Table>>): string {
   const rows = Object.entries(tables).flatMap(([name, { about, personal }]) =>
     about === null ? [] : [[`\`${name}\``, columnsOf(personal), about.purpose, about.lifetime, about.erasure]],
   )
-  return `${tableOf(['Table', 'Personal data', 'Purpose', 'Lifetime', 'Erased by'], rows)}${withoutData(tables)}`
-}
-
-function withoutData(maps: Readonly<Record<string, Pick<Table, 'about'>>>): string {
-  const names = Object.entries(maps).flatMap(([name, { about }]) => (about === null ? [`\`${name}\``] : []))
-  return names.length === 0 ? '' : `\n\nNo personal data: ${names.join(', ')}.`
+  return tableOf(['Table', 'Personal data', 'Purpose', 'Lifetime', 'Erased by'], rows)
 }
 
 function columnsOf(personal: Table['personal']): string {
@@ -182,7 +177,7 @@ function describePlaces(kind: string, places: Readonly<Record<string, PlaceMap>>
   const rows = Object.entries(places).flatMap(([key, { content, about }]) =>
     about === null ? [] : [[`\`${key}\``, content, about.purpose, about.lifetime, about.erasure]],
   )
-  return `${tableOf([kind, 'Content', 'Purpose', 'Lifetime', 'Erased by'], rows)}${withoutData(places)}`
+  return tableOf([kind, 'Content', 'Purpose', 'Lifetime', 'Erased by'], rows)
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
