@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { runDrape } from '../support/command-line.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../support/events.ts'
-import { startProgram, type TestProgram } from '../support/process.ts'
+import type { TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const PATH = '/tryon/v1/try-on'
@@ -38,9 +37,6 @@ describe('credits under concurrency', () => {
   })
   const post = (key: string, headers = {}): Promise<Answer> =>
     drape.call('POST', PATH, { key, headers, body: formOf(inline(), files()) })
-  const countGenerations = (accountId: string) =>
-    drape.database.oneFirst(sql.unsafe`
-      select count(*)::int from generations where account_id = ${accountId}`) as Promise<number>
   const balanceOf = async (accountId: string) => (await createAccounts(drape.database).find(accountId))?.balance
   const assertBalanced = async () => expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
 
@@ -103,16 +99,6 @@ describe('credits under concurrency', () => {
     )
   })
 
-  it('two concurrent requests with one credit make one generation and one refusal', async () => {
-    const { id, apiKey } = await drape.createAccount(1)
-    const answers = await Promise.all([post(apiKey), post(apiKey)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
-    expect(answers.find(({ status }) => status === 402)?.body.code).toBe('INSUFFICIENT_CREDITS')
-    expect(await balanceOf(id)).toBe(0)
-    expect(await countGenerations(id)).toBe(1)
-    await assertBalanced()
-  })
-
   it('the balance is exact after concurrent top-ups, charges and refunds', async () => {
     const { id, apiKey } = await drape.createAccount(5)
     const accounts = createAccounts(drape.database)
@@ -133,14 +119,6 @@ describe('credits under concurrency', () => {
     await assertBalanced()
   })
 
-  it.each(['0', '1e3', '-4', '1000000001'])('drape credits add refuses %s and changes nothing', async (credits) => {
-    const { id } = await drape.createAccount(3)
-    const args = ['credits', 'add', '--account', id, `--credits=${credits}`, '--note', 'test']
-    expect((await runDrape(args, { ...process.env, ...drape.env })).code).not.toBe(0)
-    expect(await balanceOf(id)).toBe(3)
-    await assertBalanced()
-  })
-
   it('the store refuses credits that are not an integer within the limit and the balance', async () => {
     const { id } = await drape.createAccount(3)
     const accounts = createAccounts(drape.database)
@@ -150,78 +128,5 @@ describe('credits under concurrency', () => {
       })
     }
     expect(await balanceOf(id)).toBe(3)
-  })
-
-  describe('an API killed between commit and response', () => {
-    let api: TestProgram
-    beforeAll(async () => {
-      api = await startProgram('api', drape.env, { separate: true })
-    })
-    afterAll(() => api.end())
-
-    const send = async (key: string, headers: Record<string, string>) => {
-      const response = await fetch(api.url + PATH, {
-        method: 'POST',
-        headers: { 'x-api-key': key, ...headers },
-        body: formOf(inline(), files()),
-      })
-      return { status: response.status, body: (await response.json()) as { generationId: string } }
-    }
-    /** Blocks the statement on the row of the account, stops the process, lets the statement commit, then kills the process. */
-    const dieAfterCommit = async (account: { id: string; apiKey: string }, headers: Record<string, string>) => {
-      const { dying } = await drape.database.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`select from accounts where id = ${account.id} for no key update`)
-        const dying = send(account.apiKey, headers).catch(() => 'broken off')
-        await until(async () => {
-          await transaction.query(sql.unsafe`select pg_stat_clear_snapshot()`)
-          return transaction.oneFirst(sql.unsafe`
-            select count(*) > 0 from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like '%with account as%'`)
-        })
-        process.kill(api.pid, 'SIGSTOP')
-        return { dying }
-      })
-      await until(async () => (await countGenerations(account.id)) === 1)
-      await api.end('SIGKILL')
-      expect(await dying).toBe('broken off')
-      api = await startProgram('api', drape.env, { separate: true })
-    }
-
-    it('has accepted the generation: a retry without Idempotency-Key makes another one', async () => {
-      const account = await drape.createAccount(5)
-      await dieAfterCommit(account, {})
-      expect((await send(account.apiKey, {})).status).toBe(201)
-      expect(await countGenerations(account.id)).toBe(2)
-      expect(await balanceOf(account.id)).toBe(3)
-      await assertBalanced()
-    })
-
-    it('has accepted the generation: a retry with the same Idempotency-Key returns it', async () => {
-      const account = await drape.createAccount(5)
-      const headers = { 'idempotency-key': 'once' }
-      await dieAfterCommit(account, headers)
-      let retried = await send(account.apiKey, headers)
-      while (retried.status === 409) {
-        await sleep(200)
-        retried = await send(account.apiKey, headers)
-      }
-      expect(retried.status).toBe(201)
-      expect(await countGenerations(account.id)).toBe(1)
-      expect(
-        await drape.database.oneFirst(sql.unsafe`select id from generations where account_id = ${account.id}`),
-      ).toBe(retried.body.generationId)
-      expect(await balanceOf(account.id)).toBe(4)
-      await assertBalanced()
-    })
-  })
-
-  it('writes over the limit are refused with Retry-After', async () => {
-    const { apiKey } = await drape.createAccount(100, { writesPerMinute: 2 })
-    const answers = [await post(apiKey), await post(apiKey), await post(apiKey)]
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429])
-    expect(answers[2].body).toMatchObject({ code: 'RATE_LIMITED', status: 429 })
-    const seconds = Number(answers[2].headers.get('retry-after'))
-    expect(seconds).toBeGreaterThanOrEqual(1)
-    expect(seconds).toBeLessThanOrEqual(60)
   })
 })
