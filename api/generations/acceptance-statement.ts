@@ -99,7 +99,14 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
     ), quota as (
-      select ${roomOfQuotas} as room, ${shop ? sql.fragment`false` : hasTooManyFailures} as failing from account
+      -- Counted after the account is locked, so that concurrent calls count each other; see the SQL functions. Null without a quota.
+      select least(
+          case when settings->>'concurrentGenerations' is not null
+            then (settings->>'concurrentGenerations')::bigint - count_unfinished(id) end,
+          case when settings->>'monthlyGenerations' is not null
+            then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end) as room,
+        ${shop ? sql.fragment`false` : sql.fragment`fails_too_often(id, ${failedPerHour})`} as failing
+      from account
     ), ${limits.rooms}, image as (
       select images.* from account cross join (select distinct image_id from call order by image_id) as named
         cross join lateral (
@@ -124,9 +131,16 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
         nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
         ${cost}, ${engine}, ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
-          'images', ${firstImage}),
+          -- What share pages show: each generation stores its own.
+          'images', case when product.images = '[]' then '[]' else jsonb_build_array((product.images->0) - 'classifications') end),
         now_ms() + make_interval(secs => allowed.deadline_seconds),
-        ${resultExpiry}, allowed.consent
+        -- A shopper's result expires no later than the shopper's photo.
+        case
+          when coalesce(allowed.keep_for_days, image.keep_for_days) is null and account.settings->>'resultDays' is not null
+            then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
+          when allowed.keep_for_days is null then image.expires_at
+          else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end,
+        allowed.consent
       from allowed join product using (external_id) join image on image.id = allowed.image_id cross join account
       order by place
       returning *
@@ -139,7 +153,12 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       set balance = accounts.balance - amount, credits_low_since = case when falls then now_ms() else credits_low_since end
       from charge where accounts.id = ${accountId}
       returning accounts.id, accounts.balance, settings, falls
-    ), notified as (${insertDeliveries(lowCredits)}
+    ), notified as (
+      -- Sent once when a debit brings the balance to the account's threshold or below, and again only after a top-up.
+      ${insertDeliveries(sql.fragment`
+        select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
+          jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
+        from debit where falls`)}
     ), entry as (
       insert into ledger (account_id, amount, kind, generation_id)
       select account_id, -cost, 'reserve', id from generation where cost > 0
@@ -150,7 +169,9 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
         'externalUserId', generation.external_user_id, 'engine', generation.engine,
         'garmentTypes', ${sql.jsonb([...garmentTypes])}, 'options', generation.options,
         'minQuality', (account.settings->>'minQualityPercent')::float8 / 100,
-        'safety', ${safetyPolicy},
+        -- The shop's own settings override those of the account.
+        'safety', case when ${safetyLevel} <> 'off' then jsonb_build_object('level', ${safetyLevel},
+          'allowsSwimwear', coalesce(shop.allows_swimwear, (account.settings->>'allowsSwimwear')::boolean, false)) end,
         'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
         'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
         'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,
@@ -184,43 +205,10 @@ const isAllowed = sql.fragment`(call.photo_owners is null or ${isUsableBy(sql.fr
 
 const safetyLevel = sql.fragment`coalesce(shop.safety_level, account.settings->>'safetyLevel', 'off')`
 
-/** The shop's own settings override those of the account. Null for the level `off`. */
-const safetyPolicy = sql.fragment`case when ${safetyLevel} <> 'off' then jsonb_build_object(
-          'level', ${safetyLevel},
-          'allowsSwimwear', coalesce(shop.allows_swimwear, (account.settings->>'allowsSwimwear')::boolean, false)) end`
-
-/** A shopper's result expires no later than the shopper's photo. */
-const resultExpiry = sql.fragment`case
-          when coalesce(allowed.keep_for_days, image.keep_for_days) is null and account.settings->>'resultDays' is not null
-            then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
-          when allowed.keep_for_days is null then image.expires_at
-          else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end`
-
-// Counted after the account is locked, so that concurrent calls count each other; see the SQL functions. Null without a
-// quota.
-const roomOfQuotas = sql.fragment`least(
-        case when settings->>'concurrentGenerations' is not null
-          then (settings->>'concurrentGenerations')::bigint - count_unfinished(id) end,
-        case when settings->>'monthlyGenerations' is not null
-          then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end)`
-
-const hasTooManyFailures = sql.fragment`
-  fails_too_often(id, coalesce((settings->>'failedGenerationsPerHour')::bigint, ${DEFAULT_FAILED_PER_HOUR}))`
-
-/**
- * Fields that share pages show. Each generation stores a snapshot, so fields that only product pages show are left out.
- */
-const firstImage = sql.fragment`case when product.images = '[]' then '[]'
-          else jsonb_build_array((product.images->0) - 'classifications') end`
+const failedPerHour = sql.fragment`coalesce((settings->>'failedGenerationsPerHour')::bigint, ${DEFAULT_FAILED_PER_HOUR})`
 
 /** Null when no event is due. */
 const creditsLowAt = sql.fragment`(settings->>'creditsLowAt')::bigint`
-
-/** Sent once when a debit brings the balance to the account's threshold or below, and again only after a top-up. */
-const lowCredits = sql.fragment`
-      select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
-        jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
-      from debit where falls`
 
 function rowOf(call: Acceptance, place: number) {
   return {
