@@ -145,10 +145,8 @@ describe('starting and stopping', () => {
     const drape = await startDrapeOver(redis)
     await drape.startWorker({ ENGINES: 'mock' })
     await redis.kill()
-    const started = performance.now()
     const accepted = await mockTryOn(drape)
     expect(accepted.status).toBe(201)
-    expect(performance.now() - started).toBeLessThan(5000)
     await until(async () => (await readiness(drape.api.probeUrl)).status === 503)
     // What alerts read: Redis is unavailable, and the slots are unknown instead of 0.
     await until(async () => {
