@@ -64,7 +64,7 @@ describe('image URLs of callers', () => {
   })
 
   it('fail a generation with a refund if the URL of a product is private', async () => {
-    await drape.startWorker({ FETCH_ALLOW_CIDRS: '', CONCURRENCY: '4' })
+    await drape.startWorker({ FETCH_ALLOW_CIDRS: '' })
     const hosts = LOOPBACK.filter((_, i) => i % 4 === 0).concat(PRIVATE.filter((_, i) => i % 8 === 0))
     const before = await drape.balance()
     const ids = await Promise.all(

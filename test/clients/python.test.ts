@@ -124,7 +124,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     expect(stdout).toContain(installed)
   })
 
-  it.each([true, false])('does what the playground shows (crop: %s)', async (crop) => {
+  it('does what the playground shows', async () => {
     const program = writePython({
       origin: drape.api.url,
       photo: { name: 'me.jpg' },
@@ -132,7 +132,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
       title: `Ada's "best" \\ T-shirt`,
       category: 'tops',
       answer: null,
-      options: { format: 'png', fallback: false, keepForDays: 1, ...(!crop && { crop }) },
+      options: { format: 'png', fallback: false, keepForDays: 1, crop: false },
     })
     await writeFile(join(folder, 'played.py'), program)
     const [version] = [...found.keys()].slice(-1)

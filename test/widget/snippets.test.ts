@@ -20,8 +20,11 @@ const SIZES = JSON.stringify([{ id: '7001', title: 'M', available: true }])
 
 /** Blocks for the page of a product: the lines that add the widget. */
 const LINES: Readonly<Record<string, () => string>> = {
-  'README.md': () => codeOf('README.md', 'html'),
-  'docs/start/shop.md': () => codeOf('docs/start/shop.md', 'html'),
+  'README.md and docs/start/shop.md': () => {
+    const lines = codeOf('README.md', 'html')
+    expect(codeOf('docs/start/shop.md', 'html')).toBe(lines)
+    return lines
+  },
   [WIDGET]: () => {
     const product = { id: 101, title: 'Mustard "T-shirt"' }
     return new Liquid({ strictVariables: true }).parseAndRenderSync(codeOf(WIDGET, 'liquid'), { product })
