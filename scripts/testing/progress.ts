@@ -70,11 +70,15 @@ export default class Progress implements Reporter {
     )
   }
 
-  /** The rest is estimated from the speed so far. */
+  /** The rest is estimated from the speed so far, with the time of files that run. */
   #present(): string {
     const ended = this.#count - this.#left.size
-    const done = this.#seconds - sum(this.#left.values())
-    const minutes = ((Date.now() - this.#startedAt) / MS_PER_MINUTE) * (sum(this.#left.values()) / done)
+    const running = [...this.#begun].map(([begun, at]) => {
+      const expected = begun.type === 'module' ? (this.#left.get(begun.relativeModuleId) ?? 0) : 0
+      return Math.min(expected, (Date.now() - at) / 1000)
+    })
+    const left = sum(this.#left.values()) - sum(running)
+    const minutes = ((Date.now() - this.#startedAt) / MS_PER_MINUTE) * (left / (this.#seconds - left))
     const rest = Number.isFinite(minutes) ? `, about ${Math.ceil(minutes)} min left` : ''
     const failed = this.#failed > 0 ? `, ${this.#failed} failed` : ''
     return `Lane ${this.#lane ?? 'unknown'}: ${ended} of ${this.#count} files${failed}${rest}`
