@@ -2,10 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 
-/** Test files that run together. A file belongs to the first lane with a matching glob, otherwise to `default`. */
+/** Test files that run together; `scripts/test --help` describes the lanes. A file belongs to the first lane with a matching glob, otherwise to `default`. */
 export interface Lane {
-  /** What its tests use, for the list of lanes that did not run. */
-  readonly about: string
   readonly globs: readonly string[]
   /** Files that run at the same time; undefined: as many as the machine has processors, and two. */
   readonly workers?: number
@@ -14,15 +12,24 @@ export interface Lane {
 }
 
 export const LANES = {
-  default: { about: 'everything that needs no container, no program built with Go and no second browser', globs: [] },
+  default: { globs: [] },
+  vision: {
+    globs: [
+      'test/worker/engines/fashn-vton/product.test.ts',
+      'test/worker/engines/warp/{compose,fit,remove,shade,warp}/**',
+      'test/worker/engines/warp/{figures,full-resolution,quality}.test.ts',
+      'test/worker/vision/{body,garment}/**',
+    ],
+    workers: 2,
+  },
   browsers: {
-    about: 'the other journeys in Chromium, in Firefox, and through the commands of the docs',
     globs: [
       'test/analytics-flow.test.ts',
       'test/client/browser.test.ts',
       'test/dashboard-flow.test.ts',
       'test/dashboard-sign-on-flow.test.ts',
       'test/docs-command-line.test.ts',
+      'test/documentation-flow.test.ts',
       'test/firefox-flow.test.ts',
       'test/playground-flow.test.ts',
       'test/storefront-flow.test.ts',
@@ -31,14 +38,11 @@ export const LANES = {
     workers: 1,
   },
   images: {
-    about: 'container images, a real node, the workflows of GitHub',
     globs: ['test/cluster/install/**', 'test/workflows.test.ts'],
     workers: 1,
     root: true,
   },
   cluster: {
-    about:
-      'the controller on a real Kubernetes API server, the charts with Helm, alerts with Prometheus, an S3 server, the benchmarks at their smallest',
     globs: [
       'test/api/shared/storage/s3{,-versions}.test.ts',
       'test/chart/**',
@@ -46,21 +50,26 @@ export const LANES = {
       'test/flow-s3.test.ts',
       'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
       'test/openbao/**',
-      'test/scripts/benchmarks/benchmarks.test.ts',
+      'test/scripts/benchmarks/**',
+      'test/scripts/commands/engine-card.test.ts',
       'test/scripts/stack/go-tool.test.ts',
     ],
     workers: 1,
   },
   products: {
-    about: 'poolers, replicas and other products that operators put beside Drape',
-    globs: ['test/products/**'],
+    globs: ['test/api/http/openapi/lint.test.ts', 'test/foreign-client/**', 'test/products/**'],
     workers: 1,
   },
   faults: {
-    about: 'killed, frozen and separated processes, attacks, fuzzing',
-    globs: ['test/api/**/{fuzz,fuzz-storefront,events-fuzz}.test.ts', 'test/attacks/**', 'test/faults/**'],
+    globs: [
+      'test/api/**/{fuzz,fuzz-storefront,events-fuzz}.test.ts',
+      'test/attacks/**',
+      'test/faults/**',
+      'test/scripts/stack/dev.test.ts',
+      'test/worker/inference/sick-device.test.ts',
+    ],
   },
-  long: { about: 'the long forms of tests: minutes to hours each', globs: [], workers: 1 },
+  long: { globs: [], workers: 1 },
 } as const satisfies Readonly<Record<string, Lane>>
 
 export type LaneName = keyof typeof LANES

@@ -96,13 +96,14 @@ function judge({ lane, files }: LaneFiles, { counts, unfinished }: LaneResult): 
   if (unfinished.length === 0) return { counts, lines: [] }
   if (lane === 'default') return { counts: { ...counts, failed: counts.failed + unfinished.length }, lines: [] }
   const amount = unfinished.length === files.length ? 'all' : `${unfinished.length} of ${files.length}`
-  return { counts, lines: [`  ${lane} (${amount} files): scripts/test --lane ${lane}`] }
+  return { counts, lines: [`${lane} (${amount} files)`] }
 }
 
+/** The last line but one of a run, if it left out anything. */
 function presentMissed(parts: readonly LaneFiles[], missed: readonly string[]): string[] {
   const others = LANE_NAMES.filter((name) => !parts.some(({ lane }) => lane === name))
-  const lines = [...missed, ...others.map((name) => `  ${name} (${getLane(name).about}): scripts/test --lane ${name}`)]
-  return lines.length > 0 ? ['Not run:', ...lines] : []
+  const names = [...missed, ...others]
+  return names.length > 0 ? [`Not run: ${names.join(', ')}. Run one with scripts/test --lane NAME.`] : []
 }
 
 async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<Counts> {

@@ -26,7 +26,7 @@ describe('the lanes of tests', () => {
     const groups = groupLanes(LANE_NAMES.toReversed().map((lane) => ({ lane })))
     expect(groups.map((group) => group.map(({ lane }) => lane))).toEqual([
       ['default'],
-      ['faults', 'products', 'cluster', 'images', 'browsers'],
+      ['faults', 'products', 'cluster', 'images', 'browsers', 'vision'],
       ['long'],
     ])
     expect(groupLanes([{ lane: 'cluster' }])).toEqual([[{ lane: 'cluster' }]])
