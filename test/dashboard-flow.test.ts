@@ -23,7 +23,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   const complaints: string[] = []
 
   beforeAll(async () => {
-    dashboard = await startDashboard()
+    dashboard = await startDashboard({ stopping: undefined })
     contents = await fillDashboard(dashboard, 'The Linen House')
     const queues = await fillQueues(dashboard.database, contents)
     pages = [...contents.pages, ...queues.pages]
@@ -322,6 +322,28 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(row.find((text) => text.startsWith('Checkout server'))).toContain(`sk_…${key.slice(-4)}`)
     await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
     expect(await inspectLooks(page, { name: 'account-opened' })).toEqual([])
+  })
+
+  it('sees in the overview what waits, without a reload, and cancels the chosen generations by keyboard', async () => {
+    const own = await openProfile(dashboard)
+    await own.goto(`${dashboard.url}/`)
+    const waiting = 'Number(document.querySelector("[data-live] .tile strong").textContent)'
+    const before = Number(await own.evaluate(waiting))
+    const list = '/generations?status=PENDING'
+    const id = (await (await dashboard.signIn()).get(list)).text.match(/name="id" value="(gen_\w+)"/)?.[1] ?? ''
+    const typed = { id, reason: 'Asked by the shop' }
+    expect((await (await dashboard.signIn()).submit(list, '/generations/cancel', typed)).status).toBe(303)
+    await own.waitForFunction(`${waiting} === ${before - 1}`, { timeout: 20_000 })
+    await own.goto(`${dashboard.url}${list}`)
+    await own.focus('th input')
+    await own.keyboard.press('Space')
+    expect(await own.$$eval('td input:checked', (boxes) => boxes.length)).toBe(before - 1)
+    await own.focus('[name=reason]')
+    await own.keyboard.type('The shop has closed')
+    await Promise.all([own.waitForNavigation(), own.keyboard.press('Enter')])
+    expect(await own.$eval('[role=status]', ({ textContent }) => textContent)).toContain('Cancelled.')
+    expect(await own.$eval('main .empty', ({ textContent }) => textContent)).toContain('Nothing matches.')
+    await own.browserContext().close()
   })
 
   it('opens and closes the menu on a phone by keyboard', async () => {

@@ -42,6 +42,7 @@ import { leadPages } from './leads.ts'
 import { ledgerPages } from './ledger.ts'
 import { logoPages } from './logo.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
+import { createOperatorSessions } from './operator-sessions.store.ts'
 import { createOperators } from './operators.store.ts'
 import { operatorPages } from './operators.ts'
 import { overviewPages } from './overview.ts'
@@ -85,6 +86,8 @@ export interface DashboardOptions {
   readonly publicUrl?: string
   /** Erases an end user; without it there are no pages of people. */
   readonly erase?: (customer: Customer) => Promise<string>
+  /** Ends the events of open pages. */
+  readonly stopping?: AbortSignal
   /** Publishes the end of a generation. */
   readonly announce?: Announce
   /** Whether an extension is on: the pages of the others do not exist. Default: all are. */
@@ -104,7 +107,14 @@ export function createPages(options: DashboardOptions): BoundPage[] {
   const shops = createShops(database)
   const webhooks = createWebhooks(database)
   return [
-    ...overviewPages({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
+    ...overviewPages({
+      usage,
+      redis,
+      backlog: createBacklog(database),
+      pools: createPoolRegistry(redis),
+      sessions: createOperatorSessions(database),
+      stopping: options.stopping,
+    }),
     ...accountPages({
       accounts,
       audit,

@@ -8,6 +8,7 @@ import { createCodeBudget, createPages, type DashboardOptions } from './all-page
 import { readForm } from './form.ts'
 import { setHeaders } from './headers.ts'
 import { createNextSteps } from './next-steps.ts'
+import { createOpenWork } from './open-work.store.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
 import { createOperatorSignIns } from './operator-sign-ins.store.ts'
@@ -62,6 +63,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
       },
       formId: null,
       nextSteps,
+      openWork: new Map(),
       token: '',
       form: new URLSearchParams(),
     })
@@ -83,6 +85,11 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
   app.use(openFormPages)
   app.use(requireRole)
+  const countOpenWork = createOpenWork(database)
+  app.use(async (ctx, next) => {
+    ctx.state.openWork = await countOpenWork()
+    await next()
+  })
   app.use(recallForms({ savedForms }))
   app.use(redisplayRejectedForm(runPages))
   app.use(reportDuplicateSubmission({ audit: createOperatorAudit(database) }))

@@ -10,9 +10,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Allows this page to run the dashboard's script. No path of the dashboard returns texts of others. */
+/** Allows this page to run the dashboard's script, and the script to read from the dashboard. No path of it returns texts of others. */
 export function allowScript(ctx: DashboardContext): void {
-  ctx.set('Content-Security-Policy', `${POLICY}; script-src 'self'`)
+  ctx.set('Content-Security-Policy', `${POLICY}; connect-src 'self'; script-src 'self'`)
 }
 
 /** Sets the security headers of every response. */

@@ -4,6 +4,7 @@ import { describeProblem } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import { allowScript } from './headers.ts'
 import type { Forms } from './issued-forms.ts'
+import type { OpenWork } from './open-work.store.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
 import { KEPT_MARK, type RejectedForm } from './rejected-form.ts'
 import type { DashboardContext, PageIndex } from './state.ts'
@@ -35,7 +36,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
   const content = html`${body}`.markup
   const needsScript = SCRIPT_MARKS.test(content)
   if (needsScript) allowScript(ctx)
-  const { operator, forms, kept, pages } = ctx.state
+  const { operator, forms, kept, pages, openWork } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
@@ -51,7 +52,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
 ${when(needsScript, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body${when(operator, html` class="framed"`)}>
 <a class="skip" href="#content">Skip to content</a>
-${operator === null ? html`` : header({ operator, forms, pages, path: ctx.path })}
+${operator === null ? html`` : header({ operator, forms, pages, openWork, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
 ${listAbove(ctx.path, pages)}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
@@ -86,17 +87,21 @@ function header({
   operator,
   forms,
   pages,
+  openWork,
   path,
 }: {
   operator: SignedIn
   forms: Forms
   pages: PageIndex
+  openWork: OpenWork
   path: string
 }): Html {
   const places = pages.menu.filter(([place]) => pages.isPermitted(operator.role, 'GET', place))
   const links = places.map(([place, name]) => {
     const isHere = place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
-    return html`<li><a href="${place}"${when(isHere, html` aria-current="page"`)}>${name}</a></li>`
+    const { count, what } = openWork.get(place) ?? { count: 0, what: '' }
+    const badge = html` <span class="badge bad">${String(count)}<span class="unseen"> ${what}</span></span>`
+    return html`<li><a href="${place}"${when(isHere, html` aria-current="page"`)}>${name}${when(count > 0, badge)}</a></li>`
   })
   return html`<header>
 <p class="brand">${LOGO}Drape</p>

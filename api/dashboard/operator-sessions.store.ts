@@ -52,10 +52,10 @@ export function createOperatorSessions(database: Database) {
       return token
     },
 
-    /** Returns the active operator of a live session and extends the session; null when the session has ended. */
-    use: (token: string): Promise<Session | null> =>
+    /** Returns the active operator of a live session, and extends the session unless `isPassive`; null when the session has ended. */
+    use: (token: string, { isPassive = false } = {}): Promise<Session | null> =>
       database.maybeOne(sql.type(rowType(SessionRow))`
-        update operator_sessions set seen_at = now() from operators
+        update operator_sessions set seen_at = case when ${isPassive} then seen_at else now() end from operators
         where hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}
         returning operators.id, email, name, role, method, form_key as "formKey", exists (
           select from operator_second_factors as factors

@@ -1,13 +1,18 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FailureCount, Usage, UsageStep } from '../accounts/usage.store.ts'
 import type { Backlog, Unfinished } from '../generations/backlog.store.ts'
+import { streamEvents } from '../http/answers/event-stream.ts'
 import { html } from '../http/answers/html.ts'
 import type { PoolRegistry } from '../shared/engines/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/queue/redis.ts'
-import { badge, code, count, section, type Tone, table, when } from './elements.ts'
+import { badge, code, count, section, type Tone, table, time, when } from './elements.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
-import { pages } from './pages.ts'
+import { share } from './open-work.store.ts'
+import type { OperatorSessions } from './operator-sessions.store.ts'
+import { type BoundPage, pages } from './pages.ts'
 import { plotBars } from './plot.ts'
+import { LIVE_PATH } from './session.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface OverviewOptions {
@@ -15,12 +20,21 @@ export interface OverviewOptions {
   readonly backlog: Backlog
   readonly redis: Pick<Redis, 'findWorkers'>
   readonly pools: Pick<PoolRegistry, 'findWorkers'>
+  readonly sessions: Pick<OperatorSessions, 'use'>
+  readonly stopping?: AbortSignal
 }
 
-/** GET /: the overview. */
-export const overviewPages = pages<OverviewOptions>([
-  { route: 'GET /', role: 'viewer', menu: 'Overview', run: showOverview },
-])
+/** The overview, and the events that keep its queue and its workers current. */
+export function overviewPages(options: OverviewOptions): BoundPage[] {
+  const observe = share(EVENT_MS - 1000, () => observeQueue(options))
+  return pages<Options>([
+    { route: 'GET /', role: 'viewer', menu: 'Overview', run: showOverview },
+    { route: `GET ${LIVE_PATH}`, role: 'viewer', run: streamOverview },
+  ])({ ...options, observe })
+}
+
+/** Time between events. */
+const EVENT_MS = 5000
 
 /** Selectable time ranges. */
 const SPANS = {
@@ -29,17 +43,12 @@ const SPANS = {
   quarter: { name: '90 days', hours: 90 * 24, step: 'day' },
 } as const
 
-async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pools }: OverviewOptions): Promise<void> {
+type Options = OverviewOptions & { readonly observe: () => Promise<Observed> }
+
+async function showOverview(ctx: DashboardContext, { usage, observe }: Options): Promise<void> {
   const asked = queryOf(ctx).get('span') ?? ''
   const span = Object.hasOwn(SPANS, asked) ? SPANS[asked as keyof typeof SPANS] : SPANS.day
-  const [steps, failures, unfinished, overdue, workers, reports] = await Promise.all([
-    usage.countSteps(span),
-    usage.countFailures(span),
-    backlog.findUnfinished(),
-    backlog.measureOverdue(),
-    findAllWorkers(redis),
-    pools.findWorkers().catch(() => new Map<string, never>()),
-  ])
+  const [observed, steps, failures] = await Promise.all([observe(), usage.countSteps(span), usage.countFailures(span)])
   const links = Object.entries(SPANS).map(([key, { name }]) =>
     span.name === name
       ? html`<li><a href="/?span=${key}" aria-current="true">${name}</a></li>`
@@ -47,13 +56,50 @@ async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pool
   )
   showPage(ctx, {
     title: 'Overview',
-    actions: html`<nav aria-label="Time range"><ul class="spans">${links}</ul></nav>`,
-    body: html`${when(isStuck({ unfinished, workers }), STUCK)}<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
+    body: html`<div data-live="${LIVE_PATH}">${presentObserved(observed)}</div>
+<div class="head"><h2>Generations of the last ${span.name}</h2><nav aria-label="Time range"><ul class="spans">${links}</ul></nav></div>
+<div class="tiles">${usageTiles(steps)}</div>
 ${plotUsage(steps, { ...span, within: `the last ${span.name}` })}
-<div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failed, refused and cancelled by code', presentFailures(failures))}</div>
-${section('Workers', presentWorkers(workers))}
-${section('Worker pools', presentPools([...reports.values()]))}`,
+${section('Failed, refused and cancelled by code', presentFailures(failures))}`,
   })
+}
+
+/** Ends with the session, whose time it does not extend. */
+function streamOverview(ctx: DashboardContext, { observe, sessions, stopping }: Options): void {
+  const { token } = ctx.state
+  streamEvents(ctx, async function* (disconnected) {
+    const signal = stopping === undefined ? disconnected : AbortSignal.any([disconnected, stopping])
+    while (!signal.aborted && (await sessions.use(token, { isPassive: true })) !== null) {
+      const observed = await observe()
+      yield { id: observed.at.toISOString(), data: presentObserved(observed).markup }
+      await setTimeout(EVENT_MS, undefined, { signal }).catch(() => {})
+    }
+  })
+}
+
+/** What waits and runs at a moment. */
+interface Observed {
+  readonly at: Date
+  readonly unfinished: readonly Unfinished[]
+  readonly workers: readonly Worker[]
+  readonly reports: readonly { host: string; state: string; jobs: number; slots: number }[]
+  readonly overdue: number | null
+}
+
+async function observeQueue({ backlog, redis, pools }: OverviewOptions): Promise<Observed> {
+  const [unfinished, overdue, workers, reports] = await Promise.all([
+    backlog.findUnfinished(),
+    backlog.measureOverdue(),
+    findAllWorkers(redis),
+    pools.findWorkers().catch(() => new Map<string, never>()),
+  ])
+  return { at: new Date(), unfinished, overdue, workers, reports: [...reports.values()] }
+}
+
+function presentObserved({ at, unfinished, workers, reports, overdue }: Observed) {
+  return html`${when(isStuck({ unfinished, workers }), STUCK)}<p class="hint">As of ${time(at)} (UTC)</p>
+<div class="tiles">${queueTiles({ unfinished, workers, overdue })}</div>
+<div class="columns">${section('Queue', presentQueue(unfinished))}<div>${section('Workers', presentWorkers(workers))}${section('Worker pools', presentPools(reports))}</div></div>`
 }
 
 type Worker = { queue: QueueName; worker: string; slots: number }
@@ -85,30 +131,33 @@ function isStuck({ unfinished, workers }: Pick<Glance, 'unfinished' | 'workers'>
   return countWaiting(unfinished) > 0 && countSlots(workers) === 0
 }
 
-interface Glance {
-  readonly steps: readonly UsageStep[]
-  readonly unfinished: readonly Unfinished[]
-  readonly workers: readonly Worker[]
-  readonly overdue: number | null
+type Glance = Pick<Observed, 'unfinished' | 'workers' | 'overdue'>
+
+function queueTiles({ unfinished, workers, overdue }: Glance) {
+  const stuck = isStuck({ unfinished, workers }) ? 'bad' : undefined
+  return presentTiles([
+    ['Waiting', count(countWaiting(unfinished)), stuck],
+    ['Worker slots', count(countSlots(workers)), stuck],
+    ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue), overdue === null ? undefined : 'bad'],
+  ])
 }
 
-function tiles({ steps, unfinished, workers, overdue }: Glance) {
+function usageTiles(steps: readonly UsageStep[]) {
   const sum = (pick: (step: UsageStep) => number) => steps.reduce((total, step) => total + pick(step), 0)
   const [completed, failed] = [sum((step) => step.completed), sum((step) => step.failed)]
   const ended = completed + failed
-  const stuck = isStuck({ unfinished, workers }) ? 'bad' : undefined
-  const entries: [string, string, Tone?][] = [
+  return presentTiles([
     ['Completed', count(completed)],
     // A photo without a person and a cancellation are not failures of the service.
     ['Failed', failed === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
     ['Refused images', count(sum((step) => step.refused))],
     ['Cancelled', count(sum((step) => step.cancelled))],
     ['Credits spent', count(sum((step) => step.credits))],
-    ['Waiting', count(countWaiting(unfinished)), stuck],
-    ['Worker slots', count(countSlots(workers)), stuck],
-    ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue), overdue === null ? undefined : 'bad'],
-  ]
-  return entries.map(
+  ])
+}
+
+function presentTiles(tiles: readonly (readonly [string, string, Tone?])[]) {
+  return tiles.map(
     ([name, value, tone = '']) => html`<div class="tile ${tone}"><span>${name}</span><strong>${value}</strong></div>`,
   )
 }

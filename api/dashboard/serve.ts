@@ -38,8 +38,10 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
   // Separate connections, so that API callers do not wait for operators.
   const database = createDatabase(config.DATABASE_URL, { poolSize: 3, secrets })
   lifecycle.onStop('dashboard database', () => database.end())
+  const stopping = new AbortController()
   const app = createDashboard({
     log,
+    stopping: stopping.signal,
     database,
     redis,
     storage,
@@ -59,6 +61,7 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
   const server = createHttpServer(app.callback(), { name: 'dashboard', log, metrics })
   server.listen(DASHBOARD_PORT, DASHBOARD_HOST, () => log.info({ port: DASHBOARD_PORT }, 'dashboard listening'))
   lifecycle.onStop('dashboard', () => {
+    stopping.abort()
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeIdleConnections()
     return closed

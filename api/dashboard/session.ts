@@ -4,6 +4,9 @@ import { seeOther } from './layout.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
+/** Path of the events of pages that are open. */
+export const LIVE_PATH = '/live'
+
 /** With TLS, browsers accept the cookie only from this host. */
 const cookieName = (isSecure: boolean) => (isSecure ? '__Host-drape-operator' : 'drape-operator')
 
@@ -18,7 +21,8 @@ export function readSession({
   return async function session(ctx, next) {
     const token = ctx.cookies.get(cookieName(isSecure)) ?? ''
     ctx.state.token = token
-    const session = token === '' ? null : await sessions.use(token)
+    // A page that is only open, and reads what it shows, must not keep its session from ending.
+    const session = token === '' ? null : await sessions.use(token, { isPassive: ctx.path === LIVE_PATH })
     if (session === null) return next()
     const { formKey, ...operator } = session
     const issue = createFormIssuer(formKey)

@@ -3,6 +3,7 @@ import type { UploadedFile } from '../http/bodies/uploaded-file.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Forms } from './issued-forms.ts'
 import type { NextSteps } from './next-steps.ts'
+import type { OpenWork } from './open-work.store.ts'
 import type { Actor } from './operator-audit.store.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
 import type { Role } from './operators.store.ts'
@@ -50,6 +51,8 @@ export interface DashboardState {
   formKey: Buffer | null
   /** ID of the submitted form; null on a request that needs none. */
   formId: string | null
+  /** What waits for operators. */
+  openWork: OpenWork
   /** What to do with a key or a shop that has just been created. */
   nextSteps: NextSteps
   /** Session token of the browser. */

@@ -100,6 +100,8 @@ export async function startDashboard({
     engines,
     origin: null,
     proxyHops: 0,
+    // A test that opens every route must not wait for the end of events.
+    stopping: AbortSignal.abort(),
     erase: createErasing(
       { database, storage },
       { generations: createGenerations(database), tryOnQueues: NO_QUEUE, prepareQueue: NO_QUEUE },

@@ -26,3 +26,19 @@ for (const all of document.querySelectorAll('input[data-choose]')) {
     for (const row of document.querySelectorAll(`input[form="${all.dataset.choose}"]`)) row.checked = all.checked
   })
 }
+
+// Replaces what the server observes again. Only a page that is looked at holds a connection, of which browsers have few.
+const live = document.querySelector('[data-live]')
+if (live) {
+  let source
+  const follow = () => {
+    source?.close()
+    if (document.hidden) return
+    source = new EventSource(live.dataset.live)
+    source.addEventListener('message', ({ data }) => {
+      live.innerHTML = JSON.parse(data)
+    })
+  }
+  document.addEventListener('visibilitychange', follow)
+  follow()
+}

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import type { AppContext } from '../state.ts'
+import type { Log } from '../../shared/telemetry/log.ts'
 
 /** Keeps the connection open through proxies. */
 const HEARTBEAT_MS = 10_000
@@ -9,12 +9,20 @@ export interface StreamedEvent {
   readonly data: unknown
 }
 
+/** What a stream needs of the context of a request. */
+interface StreamContext {
+  type: string
+  body: unknown
+  set(name: string, value: string): void
+  readonly state: { readonly log: Pick<Log, 'warn'> }
+}
+
 /**
  * Responds with the source's events as server-sent events and closes when the source ends. Aborts the source's signal
  * when the caller disconnects.
  */
 export function streamEvents(
-  ctx: AppContext,
+  ctx: StreamContext,
   source: (disconnected: AbortSignal) => AsyncIterable<StreamedEvent>,
 ): void {
   const stream = new PassThrough()
