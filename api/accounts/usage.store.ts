@@ -1,6 +1,6 @@
 import { SERVICE_FAILURE_CODES } from '../shared/contract/error-codes.ts'
 import type { ErrorCode } from '../shared/contract/errors.ts'
-import { type Static, Type } from '../shared/contract/schema.ts'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 
@@ -34,6 +34,27 @@ export interface Span {
   readonly accountId?: string
 }
 
+const LatencyRow = Type.Object({
+  at: Timestamp,
+  /** Seconds from acceptance to result of completed generations; null without any. */
+  p50: Nullable(Type.Number()),
+  p95: Nullable(Type.Number()),
+  p99: Nullable(Type.Number()),
+})
+export type Latency = Static<typeof LatencyRow>
+
+const PlaceRow = Type.Object({
+  engine: Type.String(),
+  shopId: Nullable(Type.String()),
+  domain: Nullable(Type.String()),
+  /** Failed because of the service. */
+  failed: Type.Integer(),
+  /** All that have ended. */
+  ended: Type.Integer(),
+})
+/** Generations of an engine for a shop; of the server API without a shop. */
+export type PlaceFailures = Static<typeof PlaceRow>
+
 const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
 const kindOfFailure = sql.fragment`
   case
@@ -51,9 +72,7 @@ export function createUsage(database: Database) {
     countSteps: ({ hours, step, accountId }: Span): Promise<readonly UsageStep[]> =>
       database.any(sql.type(rowType(StepRow))`
         with steps as (
-          select generate_series(
-            date_trunc(${step}, now() - make_interval(hours => ${hours}), 'UTC') + ${`1 ${step}`}::interval,
-            date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at
+          ${stepsOf({ hours, step })}
         ), counted as (
           select date_trunc(${step}, created_at, 'UTC') as at, count(*) as generations, sum(cost) as cost,
             case when status = 'FAILED' then ${kindOfFailure} else status end as outcome
@@ -70,6 +89,31 @@ export function createUsage(database: Database) {
           coalesce(sum(cost) filter (where outcome in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
         from steps left join counted using (at) group by at order by at`),
 
+    /** One entry per step (UTC), by the time of acceptance, from the first step to the current one. */
+    measureLatency: ({ hours, step, accountId }: Span): Promise<readonly Latency[]> =>
+      database.any(sql.type(rowType(LatencyRow))`
+        with steps as (${stepsOf({ hours, step })}), measured as (
+          select date_trunc(${step}, created_at, 'UTC') as at,
+            percentile_cont(array[0.5, 0.95, 0.99]) within group (order by extract(epoch from finished_at - created_at)) as seconds
+          from generations
+          where status = 'COMPLETED' and created_at >= (select min(at) from steps) and ${ofAccount(accountId)}
+          group by 1
+        )
+        select at, seconds[1] as p50, seconds[2] as p95, seconds[3] as p99
+        from steps left join measured using (at) order by at`),
+
+    /** Engines and shops with generations that the service failed, most failures first. */
+    countPlaces: ({ hours, limit }: { hours: number; limit: number }): Promise<readonly PlaceFailures[]> =>
+      database.any(sql.type(rowType(PlaceRow))`
+        select engine, shop_id as "shopId", domain, failed, ended from (
+          select engine, shop_id, count(*) as ended,
+            count(*) filter (where status = 'FAILED' and ${kindOfFailure} = 'failed') as failed
+          from generations
+          where status in ('COMPLETED', 'FAILED') and created_at >= now() - make_interval(hours => ${hours}) and ${ofAccount(undefined)}
+          group by 1, 2
+        ) as places left join shops on shops.id = shop_id
+        where failed > 0 order by failed desc, engine, domain limit ${limit}`),
+
     /** Counts of the error codes of generations accepted in the last `hours`, most frequent first. */
     countFailures: ({ hours, accountId }: Pick<Span, 'hours' | 'accountId'>): Promise<readonly FailureCount[]> =>
       database.any(sql.type(rowType(FailureRow))`
@@ -77,6 +121,13 @@ export function createUsage(database: Database) {
         where status = 'FAILED' and created_at >= now() - make_interval(hours => ${hours}) and ${ofAccount(accountId)}
         group by 1, 2 order by 3 desc, 1`),
   }
+}
+
+function stepsOf({ hours, step }: Pick<Span, 'hours' | 'step'>) {
+  return sql.fragment`
+    select generate_series(
+      date_trunc(${step}, now() - make_interval(hours => ${hours}), 'UTC') + ${`1 ${step}`}::interval,
+      date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at`
 }
 
 function ofAccount(accountId: string | undefined) {

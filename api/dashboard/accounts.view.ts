@@ -16,8 +16,8 @@ import { presentKeys } from './keys.view.ts'
 import { LEDGER_COLUMNS, LEDGER_WORDS } from './ledger.view.ts'
 import { type Column, presentRows } from './list.view.ts'
 import type { NextSteps } from './next-steps.ts'
-import { plotUsage, presentFailures } from './overview.ts'
 import { settingFields } from './setting-fields.ts'
+import { plotUsage, presentFailures } from './usage.view.ts'
 
 export const ACCOUNT_LIST: readonly Column<ListedAccount>[] = [
   { head: 'Name', of: ['name', 'id'], cell: accountLink },

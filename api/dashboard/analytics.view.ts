@@ -2,7 +2,7 @@ import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { AnalyticsDay } from '../storefront/events/event-analytics.store.ts'
 import { count, disclosure, facts, section, table, when } from './elements.ts'
-import { plotBars } from './plot.ts'
+import { plotBars, plotShare } from './plot.ts'
 
 export const ANALYTICS_SPANS = {
   week: { name: '7 days', days: 7 },
@@ -59,8 +59,13 @@ const STEPS: readonly Counted[] = ['engaged', 'generationStarted', 'resultViewed
 function presentFunnel(sum: (column: Counted) => number): Html {
   return table({
     caption: 'Visitors who reached each step',
-    head: ['Step', 'Visitors', 'Of the first step'],
-    rows: STEPS.map((step) => [ANALYTICS_COLUMNS[step], count(sum(step)), share(sum(step), sum(STEPS[0]))]),
+    head: ['Step', 'Visitors', 'Of the first step', 'Funnel'],
+    rows: STEPS.map((step) => [
+      ANALYTICS_COLUMNS[step],
+      count(sum(step)),
+      share(sum(step), sum(STEPS[0])),
+      plotShare({ value: sum(step), whole: sum(STEPS[0]) }),
+    ]),
     empty: '',
     numeric: [1, 2],
     narrow: true,

@@ -47,6 +47,8 @@ export const generationPages = pages<GenerationPagesOptions>([
     filters: [
       { of: 'status', label: 'Status', options: STATUSES.map((status) => [status, status.toLowerCase()] as const) },
       { of: 'errorCode', label: 'Error code' },
+      { of: 'engine', label: 'Engine' },
+      { of: 'shopId', label: 'Shop' },
     ],
     open: openGenerations,
   }),

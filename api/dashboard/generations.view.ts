@@ -133,7 +133,7 @@ function presentEvents(generation: GenerationDetail, events: readonly Generation
       about,
     ]),
     empty: '',
-  })}<p><a href="/audit?about=${encodeURIComponent(id)}">Actions of operators</a></p>`
+  })}<p><a href="/audit?q=${encodeURIComponent(id)}">Actions of operators</a></p>`
 }
 
 const ENDS: Readonly<Record<GenerationDetail['pastAttempts'][number]['reason'], string>> = {

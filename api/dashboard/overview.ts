@@ -1,19 +1,27 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FailureCount, Usage, UsageStep } from '../accounts/usage.store.ts'
+import type { Usage } from '../accounts/usage.store.ts'
 import type { Backlog, Unfinished } from '../generations/backlog.store.ts'
 import { streamEvents } from '../http/answers/event-stream.ts'
 import { html } from '../http/answers/html.ts'
 import type { PoolRegistry } from '../shared/engines/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/queue/redis.ts'
-import { badge, code, count, section, type Tone, table, time, when } from './elements.ts'
+import { badge, code, count, section, table, time, when } from './elements.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import { share } from './open-work.store.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import { type BoundPage, pages } from './pages.ts'
-import { plotBars } from './plot.ts'
 import { LIVE_PATH } from './session.ts'
 import type { DashboardContext } from './state.ts'
+import {
+  PLACES,
+  plotLatency,
+  plotUsage,
+  presentFailures,
+  presentPlaces,
+  presentTiles,
+  usageTiles,
+} from './usage.view.ts'
 
 export interface OverviewOptions {
   readonly usage: Usage
@@ -48,7 +56,13 @@ type Options = OverviewOptions & { readonly observe: () => Promise<Observed> }
 async function showOverview(ctx: DashboardContext, { usage, observe }: Options): Promise<void> {
   const asked = queryOf(ctx).get('span') ?? ''
   const span = Object.hasOwn(SPANS, asked) ? SPANS[asked as keyof typeof SPANS] : SPANS.day
-  const [observed, steps, failures] = await Promise.all([observe(), usage.countSteps(span), usage.countFailures(span)])
+  const [observed, steps, failures, latencies, places] = await Promise.all([
+    observe(),
+    usage.countSteps(span),
+    usage.countFailures(span),
+    usage.measureLatency(span),
+    usage.countPlaces({ ...span, limit: PLACES }),
+  ])
   const links = Object.entries(SPANS).map(([key, { name }]) =>
     span.name === name
       ? html`<li><a href="/?span=${key}" aria-current="true">${name}</a></li>`
@@ -60,6 +74,7 @@ async function showOverview(ctx: DashboardContext, { usage, observe }: Options):
 <div class="head"><h2>Generations of the last ${span.name}</h2><nav aria-label="Time range"><ul class="spans">${links}</ul></nav></div>
 <div class="tiles">${usageTiles(steps)}</div>
 ${plotUsage(steps, { ...span, within: `the last ${span.name}` })}
+<div class="columns">${plotLatency(latencies, { ...span, within: `the last ${span.name}` })}${section('Failures by engine and shop', presentPlaces(places))}</div>
 ${section('Failed, refused and cancelled by code', presentFailures(failures))}`,
   })
 }
@@ -142,56 +157,6 @@ function queueTiles({ unfinished, workers, overdue }: Glance) {
   ])
 }
 
-function usageTiles(steps: readonly UsageStep[]) {
-  const sum = (pick: (step: UsageStep) => number) => steps.reduce((total, step) => total + pick(step), 0)
-  const [completed, failed] = [sum((step) => step.completed), sum((step) => step.failed)]
-  const ended = completed + failed
-  return presentTiles([
-    ['Completed', count(completed)],
-    // A photo without a person and a cancellation are not failures of the service.
-    ['Failed', failed === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
-    ['Refused images', count(sum((step) => step.refused))],
-    ['Cancelled', count(sum((step) => step.cancelled))],
-    ['Credits spent', count(sum((step) => step.credits))],
-  ])
-}
-
-function presentTiles(tiles: readonly (readonly [string, string, Tone?])[]) {
-  return tiles.map(
-    ([name, value, tone = '']) => html`<div class="tile ${tone}"><span>${name}</span><strong>${value}</strong></div>`,
-  )
-}
-
-interface UsagePlot {
-  readonly step: 'hour' | 'day'
-  /** The time range in a sentence, as `the last 14 days`. */
-  readonly within: string
-}
-
-/** Accepted generations per step by outcome, and their cost. */
-export function plotUsage(steps: readonly UsageStep[], { step, within }: UsagePlot) {
-  const labels = steps.map(({ at }) =>
-    step === 'hour' ? at.toISOString().slice(11, 16) : at.toISOString().slice(5, 10),
-  )
-  return html`<div class="columns">${plotBars({
-    title: `Generations by ${step} (UTC)`,
-    labels,
-    empty: `No generation was accepted in ${within}. The playground of the API (/playground) starts one with a key of an account.`,
-    series: [
-      { name: 'completed', tone: 'first', values: steps.map(({ completed }) => completed) },
-      { name: 'failed', tone: 'second', values: steps.map(({ failed }) => failed) },
-      { name: 'refused', tone: 'fourth', values: steps.map(({ refused }) => refused) },
-      { name: 'cancelled', tone: 'fifth', values: steps.map(({ cancelled }) => cancelled) },
-      { name: 'unfinished', tone: 'third', values: steps.map(({ unfinished }) => unfinished) },
-    ],
-  })}${plotBars({
-    title: `Credits by ${step} (UTC)`,
-    labels,
-    empty: `No credits were spent in ${within}.`,
-    series: [{ name: 'credits', tone: 'first', values: steps.map(({ credits }) => credits) }],
-  })}</div>`
-}
-
 function presentQueue(unfinished: readonly Unfinished[]) {
   return table({
     caption: 'Unfinished generations',
@@ -204,26 +169,6 @@ function presentQueue(unfinished: readonly Unfinished[]) {
     ]),
     empty: 'Nothing waits and nothing runs. New try-ons appear here until they have ended.',
     numeric: [2, 3],
-  })
-}
-
-const KIND_TONES = { failed: 'bad', refused: 'quiet', cancelled: 'quiet' } as const
-
-/** Failure counts by code, of one account or of all, with links to the generations. */
-export function presentFailures(failures: readonly FailureCount[], accountId?: string) {
-  const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
-  const linkTo = (name: string) => `/generations?${new URLSearchParams([['errorCode', name], ...own])}`
-  return table({
-    caption: 'Failed, refused and cancelled generations by code',
-    head: ['Code', 'Counts as', 'Count'],
-    rows: failures.map(({ code: name, kind, count: times }) => [
-      html`<a href="${linkTo(name)}">${code(name)}</a>`,
-      badge(kind, KIND_TONES[kind]),
-      count(times),
-    ]),
-    empty: 'No generation failed, was refused or was cancelled in this time.',
-    numeric: [2],
-    narrow: true,
   })
 }
 

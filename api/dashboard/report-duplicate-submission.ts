@@ -36,5 +36,5 @@ function presentDone({ action, object, accountId, createdAt }: DoneForm, page?: 
     : html``
   return html`<p>${message}</p>
 <p>This form was submitted twice. The action ran once, on ${time(createdAt)} (UTC), and the second submission changed nothing.</p>
-${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?about=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
+${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?q=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from '../http/answers/html.ts'
 import { ENGINE_STAGES, STAGES } from '../shared/engines/stage-order.ts'
 import { table } from './elements.ts'
+import { plotShare } from './plot.ts'
 
 interface Bar {
   readonly name: string
@@ -14,14 +15,13 @@ interface Bar {
 export function presentWaterfall(timings: Readonly<Record<string, number>>): Html {
   const stages = listStages(timings)
   const total = Math.max(1, ...stages.map(({ start, duration }) => start + duration))
-  const share = (ms: number) => ((ms / total) * 100).toFixed(2)
   return table({
     caption: 'Duration of each stage',
     head: ['Stage', 'ms', 'Time'],
     rows: stages.map(({ name, isInner, start, duration }) => [
       isInner ? html`<span class="inner">${name}</span>` : name,
       String(Math.round(duration)),
-      html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="${isInner ? 'part' : 'whole'}" x="${share(start)}" y="0" width="${share(Math.max(duration, total / 200))}" height="8"/></svg>`,
+      plotShare({ start, value: Math.max(duration, total / 200), whole: total, tone: isInner ? 'part' : 'whole' }),
     ]),
     empty: 'No durations recorded. Workers report them when a generation completes.',
     numeric: [1],

@@ -13,6 +13,7 @@ const FoundRow = Type.Object({
   productExternalId: Type.String(),
   productTitle: Nullable(Type.String()),
   engine: Type.String(),
+  shopId: Nullable(Type.String()),
   status: Type.Enum([...STATUSES]),
   errorCode: Nullable(Type.String()),
   seconds: Nullable(Type.Number()),
@@ -22,7 +23,6 @@ export type FoundGeneration = Static<typeof FoundRow>
 
 const DetailRow = Type.Object({
   ...FoundRow.properties,
-  shopId: Nullable(Type.String()),
   requestedEngine: Nullable(Type.String()),
   externalUserId: Nullable(Type.String()),
   attempt: Type.Integer(),
@@ -52,7 +52,7 @@ export type GenerationDetail = Static<typeof DetailRow>
 
 const found = sql.fragment`
   generations.id, generations.account_id as "accountId", accounts.name as "accountName",
-  product_external_id as "productExternalId", snapshot ->> 'title' as "productTitle", engine, status, error_code as "errorCode",
+  product_external_id as "productExternalId", snapshot ->> 'title' as "productTitle", engine, shop_id as "shopId", status, error_code as "errorCode",
   extract(epoch from finished_at - generations.created_at)::float8 as seconds, generations.created_at as "createdAt"`
 
 const EventRow = Type.Object({
@@ -94,7 +94,7 @@ export function createGenerationSearches(database: Database) {
     /** All stored fields of a generation; null when it does not exist. */
     find: (id: string): Promise<GenerationDetail | null> =>
       database.maybeOne(sql.type(rowType(DetailRow))`
-        select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
+        select ${found}, requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
           attempt, past_attempts as "pastAttempts", worker, cost,
           options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,

@@ -188,10 +188,10 @@ async function insertGenerations(database: Database, { accountId, shopId, name, 
       case when i % 9 = 0 then 'FAILED' when i > 176 then 'PENDING' else 'COMPLETED' end, now() + interval '10 minutes', 1,
       'warp', jsonb_build_object('format', 'jpeg', 'note', ${name}::text), jsonb_build_object('title', ${name}::text),
       case when i % 9 <> 0 then ${resultKey} end, now() + interval '7 days',
-      case when i % 27 = 0 then 'PRODUCT_IMAGE_FETCH_FAILED' when i % 9 = 0 then 'NO_PERSON_DETECTED' end,
+      case when i % 27 = 0 then 'PRODUCT_IMAGE_FETCH_FAILED' when i % 45 = 0 then 'GENERATION_FAILED' when i % 9 = 0 then 'NO_PERSON_DETECTED' end,
       case when i % 9 = 0 then ${name} end, jsonb_build_array('The pose is unusual: ' || ${name}::text),
       jsonb_build_object('fetch', 120.4, 'person', 830, 'warp', 2210.7), jsonb_build_object('name', 'warp', 'version', '1'),
-      'tops', at, at + interval '1 second', case when i <= 176 or i % 9 = 0 then at + interval '4 seconds' end
+      'tops', at, at + interval '1 second', case when i <= 176 or i % 9 = 0 then at + make_interval(secs => 3 + i % 5 + case when i % 23 = 0 then 20 else 0 end) end
     from generate_series(1, 180) as i
     cross join lateral (select ${BASE} - make_interval(mins => (180 - i) * 8) as at) as times`)
   await database.query(sql.unsafe`

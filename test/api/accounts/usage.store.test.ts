@@ -51,5 +51,9 @@ describe('the usage of the service', () => {
     const ofKind = (wanted: string) => failures.filter(({ kind }) => kind === wanted).map(({ code }) => code)
     expect(ofKind('failed').sort()).toEqual([...SERVICE_FAILURE_CODES].sort())
     expect(ofKind('cancelled')).toEqual(['GENERATION_CANCELLED'])
+    expect(await usage.countPlaces({ hours: 24, limit: 9 })).toEqual([
+      { engine: callOf(caller).engine, shopId: null, domain: null, failed: 3, ended: 7 },
+    ])
+    expect(await usage.countPlaces({ hours: 0, limit: 9 })).toEqual([])
   })
 })

@@ -93,7 +93,7 @@ describe('every list of the dashboard', () => {
     expect(back).toBe('?sort=-name')
     const seconds = async (sort: string) =>
       [...(await open(`/generations?sort=${sort}`)).matchAll(/data-label="Seconds">([\d.]*)</g)].map(([, text]) => text)
-    expect((await seconds('-seconds'))[0]).toBe('4.0')
+    expect((await seconds('-seconds'))[0]).toBe('27.0')
     expect(await seconds('seconds')).not.toContain('')
   })
 
