@@ -13,7 +13,7 @@ const SAMPLES = ['scripts/samples/persons/down-half-teal.jpg', 'scripts/samples/
 
 /** Each page with what its commands write last. */
 const PAGES: readonly (readonly [string, RegExp])[] = [
-  ['docs/start/api.md', /gen_\S+\n$/],
+  ['docs/start/api.md', /gen_\S+\n"resultImageUrl":"http\S+"\n$/],
   [
     'docs/cookbook.md',
     /COMPLETED[\s\S]*send the product in full\nRESULT_REJECTED\n"total":2\nPENDING\n204\n"imagesExpired":true\n$/,

@@ -232,6 +232,18 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain('scripts/samples/persons')
   })
 
+  it('shows an example in one language, chosen by keyboard', async () => {
+    await open('/guide/start/api')
+    const shown = () => page.$$eval('[role=tabpanel]:not([hidden]) code', ([code]) => code.className)
+    const tabs = await page.$$eval('[role=tab]', (all) => all.map(({ textContent }) => textContent))
+    expect([tabs, await shown()]).toEqual([['curl', 'TypeScript', 'Python'], 'language-sh'])
+    await page.focus('[role=tab]')
+    for (const key of ['ArrowLeft', 'ArrowLeft'] as const) await page.keyboard.press(key)
+    expect(await shown()).toBe('language-ts')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('TypeScript')
+    expect(await inspectLooks(page, { name: 'guide-tabs' })).toEqual([])
+  })
+
   it('finds an operation by its path', async () => {
     await open('/docs')
     await page.type('#query', 'webhooks/listeners')

@@ -68,6 +68,7 @@ describe('the packed npm package', () => {
 
   it.each([
     ['README.md', /"?https?:\/\/[\w.:]+\/objects\/.*expires/],
+    ['docs/start/api.md', /"?https?:\/\/[\w.:]+\/objects\/.*expires/],
     ['api/client/README.md', /COMPLETED 1?[\s\S]*gen_/],
   ])('runs the example of %s, with the oldest Node that it names', async (page, expected) => {
     const text = readFileSync(join(ROOT, page), 'utf8')

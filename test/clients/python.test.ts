@@ -100,6 +100,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
 
   it.each([
     ['README.md', /^https?:\/\/[\w.:]+\/objects\/.*expires/],
+    ['docs/start/api.md', /^https?:\/\/[\w.:]+\/objects\/.*expires/],
     ['clients/python/README.md', /COMPLETED [\s\S]*gen_\S+ http/],
   ])('does what %s shows', async (page, expected) => {
     const [, snippet = ''] = /^```python\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, page), 'utf8')) ?? []

@@ -4,6 +4,7 @@ const form = document.getElementById('search')
 const query = document.getElementById('query')
 const found = document.getElementById('found')
 const MAX_FOUND = 12
+const LANGUAGES = { sh: 'curl', ts: 'TypeScript', python: 'Python', php: 'PHP', ruby: 'Ruby' }
 const EXCERPT_WORDS = 24
 /** Words of questions that say nothing about their subject. */
 const STOP_WORDS = new Set(
@@ -31,6 +32,8 @@ document.addEventListener('keydown', (event) => {
 })
 
 for (const block of document.querySelectorAll('article pre:has(code[class]:not(.language-http))')) addCopyButton(block)
+
+for (const block of document.querySelectorAll('.code:not(.code + .code)')) addTabs(block)
 
 /** Moves between the field and the results. */
 function move(event) {
@@ -133,6 +136,37 @@ function addCopyButton(block) {
   frame.className = 'code'
   block.before(frame)
   frame.append(button, block)
+}
+
+/** Blocks one after another that say the same in several languages become tabs. Without this script all of them are shown. */
+function addTabs(first) {
+  const blocks = [first]
+  while (blocks.at(-1).nextElementSibling?.matches('.code')) blocks.push(blocks.at(-1).nextElementSibling)
+  const languages = blocks.map((block) => /language-(\w+)/.exec(block.querySelector('code').className)?.[1])
+  if (!['ts', 'python'].every((language) => languages.includes(language))) return
+  const list = Object.assign(element('div'), { className: 'tabs', role: 'tablist', ariaLabel: 'Language' })
+  const tabs = languages.map((language, i) => {
+    const id = `${language}-${document.querySelectorAll('.tabs').length}`
+    Object.assign(blocks[i], { id, role: 'tabpanel', ariaLabel: LANGUAGES[language] })
+    const tab = Object.assign(element('button', LANGUAGES[language]), { type: 'button', role: 'tab' })
+    tab.setAttribute('aria-controls', id)
+    tab.addEventListener('click', () => choose(i))
+    tab.addEventListener('keydown', ({ key }) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0
+      if (step !== 0) choose((i + step + tabs.length) % tabs.length).focus()
+    })
+    return tab
+  })
+  const choose = (chosen) => {
+    for (const [i, tab] of tabs.entries()) {
+      Object.assign(tab, { ariaSelected: String(i === chosen), tabIndex: i === chosen ? 0 : -1 })
+      blocks[i].hidden = i !== chosen
+    }
+    return tabs[chosen]
+  }
+  list.append(...tabs)
+  first.before(list)
+  choose(0)
 }
 
 function element(name, text = '') {
