@@ -82,8 +82,8 @@ describe('jobs of an engine that no live worker runs', () => {
           snapshot, deadline_at, images_expire_at
         from generations, generate_series(2, ${count}) where id = ${id}
         returning id, account_id)
-      insert into outbox (generation_id, account_id, queue, payload, available_at)
-      select made.id, made.account_id, 'try-on', first.payload || jsonb_build_object('generationId', made.id),
+      insert into outbox (generation_id, account_id, queue, engine_name, payload, available_at)
+      select made.id, made.account_id, 'try-on', first.engine_name, first.payload || jsonb_build_object('generationId', made.id),
         first.available_at - interval '1 minute'
       from made, outbox as first where first.generation_id = ${id}`)
   }

@@ -163,8 +163,8 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       insert into ledger (account_id, amount, kind, generation_id)
       select account_id, -cost, 'reserve', id from generation where cost > 0
     ), queued as (
-      insert into outbox (generation_id, account_id, queue, is_batch, payload)
-      select generation.id, generation.account_id, 'try-on', call.is_batch, jsonb_build_object(
+      insert into outbox (generation_id, account_id, queue, engine_name, is_batch, payload)
+      select generation.id, generation.account_id, 'try-on', generation.engine, call.is_batch, jsonb_build_object(
         'generationId', generation.id, 'attempt', generation.attempt, 'accountId', generation.account_id,
         'externalUserId', generation.external_user_id, 'engine', generation.engine,
         'garmentTypes', ${sql.jsonb([...garmentTypes])}, 'options', generation.options,

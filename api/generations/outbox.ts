@@ -1,6 +1,6 @@
 import { compileCheck, Nullable, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
-import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../shared/generations/generation.ts'
+import { DEMAND_CHANNEL, type QueuedTryOn, QueuedTryOnSchema } from '../shared/generations/generation.ts'
 
 const Claimed = rowType(
   Type.Object({
@@ -11,7 +11,7 @@ const Claimed = rowType(
     jobs: Type.Record(Type.String(), Type.Unknown()),
   }),
 )
-const checkJob = compileCheck(TryOnJobSchema)
+const checkJob = compileCheck(QueuedTryOnSchema)
 const UnstartedRow = rowType(
   Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }),
 )
@@ -19,8 +19,8 @@ const UnstartedRow = rowType(
 export type Outbox = ReturnType<typeof createOutbox>
 
 export interface Claim {
-  readonly jobs: readonly TryOnJob[]
-  /** Validation problems of jobs that no worker can read. These jobs block no other job and fail at their deadline. */
+  readonly jobs: readonly QueuedTryOn[]
+  /** Validation problems of jobs that no queue can hold. These jobs block no other job and fail at their deadline. */
   readonly problems: readonly string[]
   /**
    * Number of further jobs that fit into the queue before the queue reaches `depth`; null while another relay claims.
@@ -55,8 +55,9 @@ export function createOutbox(database: Database) {
      * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the engine queue do not count
      * for the turns of interactive jobs. One relay claims at a time.
      *
-     * Arrays of IDs instead of joins, and `json` instead of `jsonb`: Postgres expects 1 job where there are 500, so that it would
-     * compare each with each, and building `jsonb` of all jobs takes longer than claiming them.
+     * Arrays instead of joins: Postgres expects 1 job where there are 500, so that it would compare each with each. Rows are found again
+     * by their places (`ctid`), and only what the queue holds leaves the database: both take a third of the time of a claim. A row that is
+     * changed meanwhile has another place; the next claim finds it.
      */
     claim: async ({ queue, engines, limit, depth }: ClaimOptions): Promise<Claim> => {
       const { room, ids, jobs } = await database.one(sql.type(Claimed)`
@@ -86,10 +87,10 @@ export function createOutbox(database: Database) {
         ), next as (
           select lines.account_id, job.*, case when steps_back then jobs else jobs - batch_jobs end + job.place as engine_turn
           from lines cross join (values (false), (true)) as class (is_batch) cross join lateral (
-            select generation_id, available_at, created_at, place, class.is_batch and not (place = 1 and lines.batch_jobs = 0
+            select tid, generation_id, available_at, created_at, place, class.is_batch and not (place = 1 and lines.batch_jobs = 0
               and created_at < now() - make_interval(secs => ${MAX_STEP_BACK_SECONDS})) as steps_back
             from (
-              select generation_id, available_at, created_at, row_number() over (order by available_at, generation_id) as place
+              select ctid as tid, generation_id, available_at, created_at, row_number() over (order by available_at, generation_id) as place
               from outbox
               where outbox.account_id = lines.account_id and outbox.engine_name = lines.engine and dispatched_at is null
                 and outbox.is_batch = class.is_batch and available_at <= now()
@@ -98,23 +99,25 @@ export function createOutbox(database: Database) {
         ), accounts_dispatched as materialized (
           select account_id, sum(jobs) as jobs, sum(jobs - batch_jobs) as interactive_jobs from dispatched group by account_id
         ), turns as (
-          select generation_id, created_at, steps_back,
+          select tid, generation_id, created_at, steps_back,
             coalesce(case when steps_back then accounts_dispatched.jobs else interactive_jobs end, 0)
               + row_number() over (partition by next.account_id order by steps_back, engine_turn, available_at, generation_id) as turn
           from next left join accounts_dispatched using (account_id)
         ), chosen as materialized (
-          select array(select generation_id from turns order by turn, steps_back, created_at limit (select places from room)) as ids
+          select coalesce(array_agg(tid), '{}') as tids, coalesce(array_agg(generation_id), '{}') as ids
+          from (select tid, generation_id from turns order by turn, steps_back, created_at limit (select places from room)) as first
         ), locked as (
-          select generation_id from outbox
-          where generation_id = any((select ids from chosen)::text[]) and dispatched_at is null
+          select ctid as tid from outbox
+          where ctid = any((select tids from chosen)::tid[]) and dispatched_at is null
           for update skip locked
         ), claimed as (
           update outbox set dispatched_at = now(), queue = ${queue}
-          where generation_id = any(array(select generation_id from locked))
-          returning generation_id, payload
+          where ctid = any(array(select tid from locked))
+          returning generation_id, json_build_object('generationId', generation_id, 'attempt', payload->'attempt',
+            'engine', engine_name, 'failedOn', coalesce(payload->'failedOn', '[]'), 'traceparent', payload->'traceparent') as job
         )
         select (select places from room) as room, (select ids from chosen) as ids,
-          coalesce(json_object_agg(generation_id, payload), '{}') as jobs from claimed`)
+          coalesce(json_object_agg(generation_id, job), '{}') as jobs from claimed`)
       const checked = ids.flatMap((id) => (jobs[id] === undefined ? [] : [checkJob(jobs[id])]))
       return {
         jobs: checked.flatMap((check) => (check.ok ? [check.value] : [])),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../http/limits/time-limit.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { compileCheck } from '../shared/contract/schema.ts'
-import { GenerationChangeSchema, LEASE_SECONDS, type TryOnJob } from '../shared/generations/generation.ts'
+import { GenerationChangeSchema, LEASE_SECONDS, type QueuedTryOn } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
 import type { EngineQueue } from '../shared/queue/engine-queues.ts'
 import { type Claimed, startOutboxConsumer } from '../shared/queue/outbox-consumer.ts'
@@ -36,7 +36,8 @@ const BUSY_RETRY_MS = 20
 const UNSTARTED_SECONDS = 3
 /** Timeout of queue operations, after which the queue counts as unavailable. */
 const QUEUE_TIMEOUT_MS = 3000
-const BATCH = 500
+/** Each claim has a fixed cost, which is that of about 200 jobs. */
+const BATCH = 1000
 /** Minimum interval between demand notifications. */
 const NOTIFY_INTERVAL_MS = 500
 
@@ -166,7 +167,7 @@ type Outcome = 'full' | 'busy' | 'more' | 'done'
 /** Claimed jobs of one engine queue. */
 interface Batch {
   readonly queue: string
-  readonly jobs: readonly TryOnJob[]
+  readonly jobs: readonly QueuedTryOn[]
 }
 
 /** When a engine queue fails, enqueues the jobs of the engine queues before it first; the next pass reports the failure. */
@@ -189,10 +190,10 @@ async function claimInTurn(engineQueues: readonly EngineQueue[], options: RelayO
 async function claim(
   { outbox, queues, log }: RelayOptions,
   { queue, engines, slots }: EngineQueue,
-): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
+): Promise<{ jobs: readonly QueuedTryOn[]; outcome: Outcome }> {
   if (!queues.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
   const { jobs, problems, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })
-  if (problems.length > 0) log.error({ queue, problems }, 'jobs are malformed: no worker can read them')
+  if (problems.length > 0) log.error({ queue, problems }, 'jobs are malformed: no queue can hold them')
   if (room === null) return { jobs, outcome: 'busy' }
   if (room > 0) return { jobs, outcome: 'done' }
   return { jobs, outcome: jobs.length + problems.length === BATCH ? 'more' : 'full' }

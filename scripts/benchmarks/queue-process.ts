@@ -10,8 +10,8 @@ const { REDIS_URL = '', PORT, PROBE_PORT } = process.env
 const client = await createClient({ url: REDIS_URL }).connect()
 const connection = createNodeRedisClient(client) as never
 const AT_ONCE = 50
-// As large as a job of Drape.
-const PAYLOAD = { generationId: 'gen', text: 'x'.repeat(1200) }
+// What Drape's queue holds of a job.
+const PAYLOAD = { generationId: `gen_${randomUUID()}`, attempt: 1, engine: 'warp', failedOn: [], traceparent: null }
 
 /** Jobs added per second with a fixed concurrency. */
 async function measureAdding(jobs: number): Promise<number> {

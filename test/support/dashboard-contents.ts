@@ -195,7 +195,7 @@ async function insertGenerations(database: Database, { accountId, shopId, name, 
     from generate_series(1, 180) as i
     cross join lateral (select ${BASE} - make_interval(mins => (180 - i) * 8) as at) as times`)
   await database.query(sql.unsafe`
-    insert into outbox (generation_id, account_id, queue, payload)
-    select id, account_id, 'try-on', jsonb_build_object('engine', engine) from generations
+    insert into outbox (generation_id, account_id, queue, engine_name, payload)
+    select id, account_id, 'try-on', engine, jsonb_build_object('engine', engine) from generations
     where account_id = ${accountId} and status = 'PENDING'`)
 }

@@ -13,6 +13,7 @@ export async function useQuickEngine(database: Database, { refusals = false } = 
     create or replace function use_quick_engine() returns trigger language plpgsql as $$
     begin
       if new.payload->>'engine' = 'warp' and ${isReplaced} then
+        new.engine_name = 'mock';
         new.payload = jsonb_set(new.payload, '{engine}', '"mock"');
       end if;
       return new;

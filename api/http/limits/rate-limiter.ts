@@ -49,9 +49,7 @@ export function createRateLimiter({
   onLocal?: () => void
 }): RateLimiter {
   const window = { points, duration: seconds, keyPrefix: `drape:rate:${name}` }
-  // The time limit is enforced here; a timeout of the client per command would cost as much as the command.
-  const storeClient = redis.client.withCommandOptions({ timeout: 0 })
-  const shared = new RateLimiterRedis({ ...window, storeClient, useRedisPackage: true })
+  const shared = new RateLimiterRedis({ ...window, storeClient: redis.client, useRedisPackage: true })
   const spend = (id: string, requests: number) => settle(shared.consume(id, requests))
   const count = createCounting({ redis, spend, last: createLastCounts({ seconds, now }), points, now, onLocal })
 

@@ -48,10 +48,9 @@ export function createTokenBucket({
 }): RateLimiter {
   // An account with a budget of 0 is refused because its burst is 0.
   const perSecond = Math.max(perMinute, 1) / 60
-  const client = redis.client.withCommandOptions({ timeout: 0 })
   const spend = async (id: string, tokens: number) => ({
     before: Number(
-      await client.eval(SPEND, {
+      await redis.client.eval(SPEND, {
         keys: [`drape:bucket:${name}:${id}`],
         arguments: [String(burst), String(perSecond), String(tokens)],
       }),

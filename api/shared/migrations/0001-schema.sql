@@ -521,7 +521,7 @@ create table outbox (
   queue text not null,
   payload jsonb not null,
   -- The relay takes jobs of the engines of one lane of workers, from each account in turn. Not `engine`: statements join generations.
-  engine_name text generated always as (payload->>'engine') stored,
+  engine_name text not null,
   -- Batch work steps back behind interactive work of its account.
   is_batch boolean not null default false,
   available_at timestamptz not null default now_ms(),

@@ -68,7 +68,8 @@ function openClient(url: string, role: keyof typeof SILENT_MS) {
   return createClient({
     url,
     disableOfflineQueue: role === 'producer',
-    ...(role === 'producer' && { pingInterval: PING_MS }),
+    // A timer for each command costs as much as the command, and ends only the wait until it is sent. The socket has a limit of its own.
+    ...(role === 'producer' && { pingInterval: PING_MS, commandOptions: { timeout: 0 } }),
     socket: {
       socketTimeout: SILENT_MS[role],
       connectTimeout: 2000,

@@ -4,7 +4,7 @@ import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createOutbox, MAX_STEP_BACK_SECONDS } from '../../../api/generations/outbox.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { DEMAND_CHANNEL, type TryOnJob } from '../../../api/shared/generations/generation.ts'
+import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { listenDatabase } from '../../../controller/listen-database.ts'
 import { createRandom } from '../../faults/support/random.ts'
@@ -14,6 +14,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
 const Name = rowType(Type.Object({ name: Type.String() }))
+const Payload = rowType(Type.Object({ payload: TryOnJobSchema }))
 const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
 describe('the outbox', () => {
@@ -38,11 +39,14 @@ describe('the outbox', () => {
     return caller.accountId
   }
 
-  /** Jobs that a relay takes for a queue without a limit. */
-  async function claim(limit: number) {
+  /** Jobs that a relay takes for a queue without a limit, as workers get them. */
+  async function claim(limit: number): Promise<TryOnJob[]> {
     const { jobs } = await createOutbox(database).claim({ ...LANE, limit, depth: 1000 })
-    return jobs
+    return Promise.all(jobs.map(readPayload))
   }
+
+  const readPayload = ({ generationId }: { generationId: string }) =>
+    database.oneFirst(sql.type(Payload)`select payload from outbox where generation_id = ${generationId}`)
 
   it('hands out every job once, even to concurrent relays', async () => {
     await accept(30)
@@ -168,13 +172,21 @@ describe('the outbox', () => {
   })
 
   it('reports an invalid job, and continues with the others', async () => {
-    const spoilt = await accept(1)
-    await database.query(sql.unsafe`update outbox set payload = payload || '{"minQuality": "much"}'`)
+    await accept(1)
+    await database.query(sql.unsafe`update outbox set payload = payload || '{"attempt": "first"}'`)
     const other = await accept(1)
     const { jobs, problems } = await createOutbox(database).claim({ ...LANE, limit: 10, depth: 1000 })
-    expect(spoilt).not.toBe(other)
-    expect(jobs).toMatchObject([{ accountId: other }])
-    expect(problems).toEqual([expect.stringContaining('minQuality must be a number')])
+    expect(await Promise.all(jobs.map(readPayload))).toMatchObject([{ accountId: other }])
+    expect(problems).toEqual([expect.stringContaining('attempt must be a whole number')])
+  })
+
+  it('hands out what the queue holds, and nothing about persons', async () => {
+    await accept(1)
+    await database.query(sql.unsafe`
+      update outbox set payload = payload || '{"attempt": 2, "failedOn": ["w"], "traceparent": "00-1-2-01"}'`)
+    const { jobs } = await createOutbox(database).claim({ ...LANE, limit: 1, depth: 1 })
+    const generationId = expect.stringMatching(/^gen_/)
+    expect(jobs).toEqual([{ generationId, attempt: 2, engine: 'warp', failedOn: ['w'], traceparent: '00-1-2-01' }])
   })
 
   it('holds jobs until they are due, and returns released jobs', async () => {

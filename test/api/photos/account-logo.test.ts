@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
-import { createOutbox } from '../../../api/generations/outbox.ts'
 import { type LogoParts, storeLogo } from '../../../api/photos/account-logo.ts'
 import { createLogos, type Logos } from '../../../api/photos/logos.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
@@ -13,8 +12,6 @@ import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-
-const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
 function logoOf(width: number, height: number, colour: readonly number[]): Promise<Buffer> {
   const data = Uint8Array.from({ length: width * height * 4 }, (_, i) => colour[i % 4])
@@ -59,12 +56,11 @@ describe("an account's logo", () => {
     return key
   }
 
-  /** The payload of one more accepted call, as the relay hands it to a worker. */
+  /** The payload of one more accepted call, as a worker gets it. */
   async function accept(caller: { accountId: string; imageId: string }, watermark = true) {
     const call = callOf(caller)
     await acceptGeneration(database, { ...call, options: { ...call.options, watermark } })
-    const { jobs } = await createOutbox(database).claim({ ...LANE, limit: 100, depth: 100 })
-    return jobs.find(({ generationId }) => generationId === call.generationId)
+    return database.oneFirst(sql.unsafe`select payload from outbox where generation_id = ${call.generationId}`)
   }
 
   it('is stored as PNG with alpha, and part of every job accepted afterwards', async () => {

@@ -71,7 +71,7 @@ describe('the database role of a process', () => {
     "insert into ledger (account_id, amount, kind) values ('', 1, 'grant')",
     "insert into ledger (account_id, amount, kind, generation_id) values ('', 1, 'refund', '')",
     'select amount from ledger',
-    "insert into outbox (generation_id, account_id, queue, payload) values ('', '', '', '{}')",
+    "insert into outbox (generation_id, account_id, queue, engine_name, payload) values ('', '', '', '', '{}')",
     'delete from outbox',
     "insert into webhook_deliveries (endpoint_id, event_id, type, happened_at) values ('', '', '', now())",
     'select id from webhook_receivers',
