@@ -14,6 +14,8 @@ export const SESSION_SETTINGS = {
   extra_float_digits: '1',
   quote_all_identifiers: 'off',
   idle_session_timeout: '0',
+  // Compiling a statement takes longer than any of ours runs: planners overestimate those that claim jobs.
+  jit: 'off',
   lock_timeout: '0',
   transaction_timeout: '0',
 }
