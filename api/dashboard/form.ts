@@ -92,7 +92,12 @@ function inWords(
 
 /** Query parameters of a page. */
 export function queryOf(ctx: DashboardContext): URLSearchParams {
-  const query = new URLSearchParams(ctx.querystring)
+  return parseQuery(ctx.querystring)
+}
+
+/** Throws `VALIDATION_FAILED` for text that cannot be stored. */
+export function parseQuery(text: string): URLSearchParams {
+  const query = new URLSearchParams(text)
   for (const [name, value] of query) assertStorable(value, name)
   return query
 }

@@ -4,7 +4,7 @@ import { splitWords } from '../shared/contract/setting.ts'
 import type { ListSearch } from '../shared/database/listing.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { allOf, sendCsv } from './csv-file.ts'
-import { fieldsReader, queryOf } from './form.ts'
+import { fieldsReader, parseQuery, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { type ListShape, type OpenList, presentList, sortOf } from './list.view.ts'
 import type { Role } from './operators.store.ts'
@@ -70,7 +70,7 @@ function searchReader<O, R>({ columns, filters = [] }: List<O, R>): Request<O, R
       q: Type.Optional(Type.String({ maxLength: 300 })),
       account: Type.Optional(Type.String({ maxLength: 300 })),
       sort: Type.Optional(Type.Enum(sorts)),
-      page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+      page: Type.Integer({ minimum: 1, maximum: 10_000, default: 1 }),
       from: Minute,
       to: Minute,
     }),
@@ -152,7 +152,7 @@ function textOf(value: unknown): string {
 /** The query of the page that a form was sent from; null: the form does not say. */
 export function viewOf(form: URLSearchParams | undefined): URLSearchParams | null {
   const view = form?.get('view') ?? null
-  return view === null ? null : new URLSearchParams(view)
+  return view === null ? null : parseQuery(view)
 }
 
 /** The IDs of the chosen rows. Throws `VALIDATION_FAILED` for none, and for more than a page has. */

@@ -24,12 +24,15 @@ export function createOpenWork(database: Pick<Database, 'one'>): () => Promise<O
   })
 }
 
-/** Shares a result, or its failure, among calls within this time. */
+/** Shares a result among calls within this time. */
 export function share<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
   let [shared, until]: [Promise<T> | null, number] = [null, 0]
   return () => {
     if (shared === null || performance.now() >= until) {
       shared = load()
+      shared.catch(() => {
+        shared = null
+      })
       until = performance.now() + milliseconds
     }
     return shared

@@ -37,6 +37,16 @@ const isLive = sql.fragment`
   seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
   and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
 
+const columns = sql.fragment`
+  operators.id, email, name, role, method, form_key as "formKey", exists (
+    select from operator_second_factors as factors
+    where factors.operator_id = operators.id and confirmed_at is not null
+  ) as "hasSecondFactor"`
+
+/** Whether the rows are a live session with this token, and its active operator. */
+const isOf = (token: string) =>
+  sql.fragment`hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}`
+
 export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 
 /** Store of operator sessions. Only hashes of the tokens are stored. */
@@ -52,15 +62,15 @@ export function createOperatorSessions(database: Database) {
       return token
     },
 
-    /** Returns the active operator of a live session, and extends the session unless `isPassive`; null when the session has ended. */
-    use: (token: string, { isPassive = false } = {}): Promise<Session | null> =>
+    /** Returns the active operator of a live session and extends the session; null when the session has ended. */
+    use: (token: string): Promise<Session | null> =>
       database.maybeOne(sql.type(rowType(SessionRow))`
-        update operator_sessions set seen_at = case when ${isPassive} then seen_at else now() end from operators
-        where hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}
-        returning operators.id, email, name, role, method, form_key as "formKey", exists (
-          select from operator_second_factors as factors
-          where factors.operator_id = operators.id and confirmed_at is not null
-        ) as "hasSecondFactor"`),
+        update operator_sessions set seen_at = now() from operators where ${isOf(token)} returning ${columns}`),
+
+    /** As `use`, but does not extend the session. */
+    find: (token: string): Promise<Session | null> =>
+      database.maybeOne(sql.type(rowType(SessionRow))`
+        select ${columns} from operator_sessions, operators where ${isOf(token)}`),
 
     /** The session of this token if it has expired and its operator is active; otherwise an empty list. */
     findEnded: (token: string): Promise<readonly FormKey[]> =>

@@ -28,7 +28,7 @@ export interface OverviewOptions {
   readonly backlog: Backlog
   readonly redis: Pick<Redis, 'findWorkers'>
   readonly pools: Pick<PoolRegistry, 'findWorkers'>
-  readonly sessions: Pick<OperatorSessions, 'use'>
+  readonly sessions: Pick<OperatorSessions, 'find'>
   readonly stopping?: AbortSignal
 }
 
@@ -84,7 +84,7 @@ function streamOverview(ctx: DashboardContext, { observe, sessions, stopping }: 
   const { token } = ctx.state
   streamEvents(ctx, async function* (disconnected) {
     const signal = stopping === undefined ? disconnected : AbortSignal.any([disconnected, stopping])
-    while (!signal.aborted && (await sessions.use(token, { isPassive: true })) !== null) {
+    while (!signal.aborted && (await sessions.find(token)) !== null) {
       const observed = await observe()
       yield { id: observed.at.toISOString(), data: presentObserved(observed).markup }
       await setTimeout(EVENT_MS, undefined, { signal }).catch(() => {})

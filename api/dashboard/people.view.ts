@@ -94,7 +94,8 @@ ${section(
         time(givenAt),
         withdrawnAt === null ? '' : time(withdrawnAt),
       ]),
-      ...leads.map(({ domain, email, createdAt }) => [domain, email, time(createdAt), '']),
+      // Addresses are in the export, for a reason.
+      ...leads.map(({ domain, createdAt }) => [domain, 'e-mail address', time(createdAt), '']),
     ],
     empty: 'None.',
   }),

@@ -22,7 +22,8 @@ export function readSession({
     const token = ctx.cookies.get(cookieName(isSecure)) ?? ''
     ctx.state.token = token
     // A page that is only open, and reads what it shows, must not keep its session from ending.
-    const session = token === '' ? null : await sessions.use(token, { isPassive: ctx.path === LIVE_PATH })
+    const find = ctx.path === LIVE_PATH ? sessions.find : sessions.use
+    const session = token === '' ? null : await find(token)
     if (session === null) return next()
     const { formKey, ...operator } = session
     const issue = createFormIssuer(formKey)

@@ -119,6 +119,19 @@ describe('every list of the dashboard', () => {
     expect(await open('/removals?q=ada@example.com')).toContain('Nothing matches.')
   })
 
+  it('is filtered by each value that it offers', async () => {
+    let filtered = 0
+    for (const { page } of lists)
+      for (const [select, name] of (await open(page)).matchAll(/<select id="[^"]*" name="(\w+)">.*?<\/select>/gs))
+        for (const [, value] of select.matchAll(/<option value="([^"]+)"/g)) {
+          await open(`${page}?${new URLSearchParams({ [name]: value })}`)
+          filtered++
+        }
+    expect(filtered).toBeGreaterThan(25)
+    expect(totalIn(await open('/accounts?isActive=true'))).toBe(totalIn(await open('/accounts')))
+    expect(await open('/accounts?isActive=false')).toContain('Nothing matches.')
+  })
+
   it('acts on chosen rows, once, with an entry of the audit log for each', async () => {
     const accounts = createAccounts(dashboard.database)
     const ids = (await dashboard.database.anyFirst(sql.unsafe`
