@@ -22,6 +22,8 @@ export interface Measured {
   readonly anchor: number
   /** Differences from the requested measurement. */
   readonly note?: string
+  /** A table of figures behind the ratio. */
+  readonly details?: string
 }
 
 export interface Result extends Measured {
@@ -81,7 +83,7 @@ async function within<T>(minutes: number, work: Promise<T>): Promise<T> {
 /** Measures, and compares the ratio of ours to the baseline with the goal. */
 async function runBenchmark(benchmark: Benchmark, bench: Bench): Promise<Result> {
   const { id, what, unit, better, goal } = benchmark
-  const { ours, anchor, note } = await benchmark.measure(bench)
+  const { ours, anchor, note, details } = await benchmark.measure(bench)
   const ratio = ours / anchor
   if (!Number.isFinite(ratio)) throw new Error(`No figure: ${ours} against ${anchor}.`)
   return {
@@ -92,6 +94,7 @@ async function runBenchmark(benchmark: Benchmark, bench: Bench): Promise<Result>
     ratio,
     what: note === undefined ? what : `${what}; ${note}`,
     goal: `${better === 'higher' ? '≥' : '≤'} ${goal}`,
+    details,
     reached: better === 'higher' ? ratio >= goal : ratio <= goal,
   }
 }

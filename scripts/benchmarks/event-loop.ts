@@ -18,7 +18,7 @@ export const eventLoopGap: Benchmark = {
   measure: async (bench) => {
     const stack = await bench.startStack()
     const worker = await stack.startWorker()
-    const { imageId } = await sendSample(stack, stack.api.url)
+    const { imageId } = await sendSample(stack)
     const request = tryOnRequest(stack, { imageId, engine: 'warp' })
     const figures = () => Promise.all([stack.api, worker].map(({ probeUrl }) => scrape(probeUrl)))
     // The metrics report the longest gap since the last scrape.

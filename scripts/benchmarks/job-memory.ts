@@ -20,7 +20,7 @@ export const jobMemory: Benchmark = {
     const { first, last } = JOBS
     const stack = await bench.startStack()
     const worker = await stack.startWorker()
-    const request = tryOnRequest(stack, { ...(await sendSample(stack, stack.api.url)), engine: 'warp' })
+    const request = tryOnRequest(stack, { ...(await sendSample(stack)), engine: 'warp' })
     const measureAfter = async (jobs: number) => {
       await postTryOns(stack.api.url, request, jobs)
       while ((await countUnfinished(stack)) > 0) await sleep(100)

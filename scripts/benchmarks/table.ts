@@ -1,6 +1,6 @@
 import type { Outcome, Result } from './benchmark.ts'
 
-/** The results as a table, one line each. */
+/** The results as a table, one line each, and the tables behind them. */
 export function presentTable(results: readonly Result[]): string {
   const head = ['id', 'ours', 'anchor', 'ratio', 'goal', '', 'what']
   const lines = results.map(({ id, ours, anchor, ratio, goal, reached, unit, what }) => [
@@ -12,7 +12,7 @@ export function presentTable(results: readonly Result[]): string {
     reached ? 'reached' : 'missed',
     `${what} (${unit})`,
   ])
-  return alignColumns([head, ...lines])
+  return [alignColumns([head, ...lines]), ...results.flatMap(({ details = [] }) => details)].join('\n')
 }
 
 /** The table, then which figures missed their goal, and what could not be measured. */

@@ -6,7 +6,8 @@ import { EXTERNAL_ID } from './sample-data.ts'
 
 const SAMPLES = new URL('../samples/', import.meta.url)
 
-export type TryOnRequest = Pick<Load, 'method' | 'path'> & {
+export type TryOnRequest = Pick<Load, 'method'> & {
+  readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -28,36 +29,46 @@ export function tryOnRequest(
   }
 }
 
+type Target = Pick<Tenant, 'apiKey'> & { readonly api: { readonly url: string } }
+
 /** Uploads a photo and a product image that a worker can use for a try-on. */
-export async function sendSample({ apiKey }: Pick<Tenant, 'apiKey'>, api: string): Promise<{ imageId: string }> {
-  const send = async (path: string, fields: Readonly<Record<string, string>>, file: string) => {
-    const form = new FormData()
-    for (const [name, value] of Object.entries(fields)) form.set(name, value)
-    form.set('file', new Blob([await readFile(new URL(file, SAMPLES))]))
-    const response = await fetch(`${api}/tryon/v1${path}`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey },
-      body: form,
-    })
-    const body = (await response.json()) as { imageId: string }
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`)
-    return body
-  }
+export async function sendSample(target: Target): Promise<{ imageId: string }> {
   const product = { externalId: EXTERNAL_ID, title: 'T-shirt', images: [{ source: { fileKey: 'file' } }] }
-  await send('/products', { data: JSON.stringify(product) }, 'garments/tshirt-mustard.jpg')
-  return send('/images/upload', {}, 'persons/down-half-teal.jpg')
+  await send(target, { path: '/products', file: 'garments/tshirt-mustard.jpg', data: JSON.stringify(product) })
+  return sendPhoto(target)
 }
 
-/** Posts `count` try-ons. */
-export async function postTryOns(api: string, request: TryOnRequest, count: number): Promise<void> {
+export function sendPhoto(target: Target): Promise<{ imageId: string }> {
+  return send(target, { path: '/images/upload', file: 'persons/down-half-teal.jpg' })
+}
+
+async function send({ apiKey, api }: Target, { path, file, data }: { path: string; file: string; data?: string }) {
+  const form = new FormData()
+  if (data !== undefined) form.set('data', data)
+  form.set('file', new Blob([await readFile(new URL(file, SAMPLES))]))
+  const response = await fetch(`${api.url}/tryon/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey },
+    body: form,
+  })
+  const body = (await response.json()) as { imageId: string }
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`)
+  return body
+}
+
+/** Posts `count` try-ons. Returns their IDs. */
+export async function postTryOns(api: string, request: TryOnRequest, count: number): Promise<string[]> {
+  const ids: string[] = []
   const post = async () => {
     const { method, headers, body } = request
     const response = await fetch(api + request.path, { method, headers, body })
     const text = await response.text()
     if (!response.ok) throw new Error(`${response.status} ${text}`)
+    ids.push(JSON.parse(text).generationId)
   }
   for (let sent = 0; sent < count; sent += 50)
     await Promise.all(Array.from({ length: Math.min(50, count - sent) }, post))
+  return ids
 }
 
 /** Number of unfinished generations. */

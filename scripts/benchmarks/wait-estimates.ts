@@ -130,7 +130,7 @@ type Order = (pool: Pool) => Promise<Job>
 async function openCaller(stack: Stack, imagePort: number): Promise<Order> {
   const account = { name: 'Caller', email: null, credits: 1_000_000, settings: LIMITS }
   const { apiKey } = await createAccounts(stack.database).insert(account)
-  const { imageId } = await sendSample({ apiKey }, stack.api.url)
+  const { imageId } = await sendSample({ ...stack, apiKey })
   let orders = 0
   return async (pool) => {
     const ms = Math.round(1000 * exponential(POOLS.mock.seconds))

@@ -5,7 +5,7 @@ import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import type { Program } from './program.ts'
 import { bySize } from './size.ts'
-import { countUnfinished, postTryOns, sendSample, tryOnRequest } from './try-on-request.ts'
+import { countUnfinished, postTryOns, sendSample, type TryOnRequest, tryOnRequest } from './try-on-request.ts'
 
 const JOBS = bySize({ smallest: 2, usual: 200 })
 const IDLE_SECONDS = bySize({ smallest: 1, usual: 20 })
@@ -21,8 +21,9 @@ export const redisCommands: Benchmark = {
   goal: 6,
   measure: (bench) =>
     withWorker(bench, async (stack) => {
+      const request = await prepareJobs(stack)
       const commands = await watchCommands(stack, () => true)
-      await runJobs(stack)
+      await runJobs(stack, request)
       return { ours: (await commands.stop()) / JOBS, anchor: 1 }
     }),
 }
@@ -36,9 +37,9 @@ export const storageCalls: Benchmark = {
   measure: (bench) =>
     withWorker(bench, async (stack, worker) => {
       const count = async () => (await Promise.all([stack.api, worker].map(countStorageCalls))).reduce((a, b) => a + b)
-      await runJobs(stack, 1)
+      const request = await prepareJobs(stack)
       const before = await count()
-      await runJobs(stack)
+      await runJobs(stack, request)
       return { ours: ((await count()) - before) / JOBS, anchor: 1 }
     }),
 }
@@ -66,7 +67,7 @@ export const connections: readonly Benchmark[] = (['redis', 'postgres'] as const
   goal: CONNECTIONS[kind],
   measure: (bench) =>
     withWorker(bench, async (stack, worker) => {
-      await runJobs(stack, 10)
+      await prepareJobs(stack)
       const list = kind === 'redis' ? redisAddresses : postgresSessions
       const before = await list(stack)
       await worker.stop()
@@ -85,8 +86,14 @@ async function withWorker<T>(
   return measure(stack, worker, (address) => !others.has(address))
 }
 
-async function runJobs(stack: Stack, jobs = JOBS): Promise<void> {
-  const request = tryOnRequest(stack, { ...(await sendSample(stack, stack.api.url)), engine: 'mock' })
+/** Uploads the images of the jobs and runs one, so that no figure contains either. */
+async function prepareJobs(stack: Stack): Promise<TryOnRequest> {
+  const request = tryOnRequest(stack, { ...(await sendSample(stack)), engine: 'mock' })
+  await runJobs(stack, request, 1)
+  return request
+}
+
+async function runJobs(stack: Stack, request: TryOnRequest, jobs = JOBS): Promise<void> {
   await postTryOns(stack.api.url, request, jobs)
   while ((await countUnfinished(stack)) > 0) await sleep(20)
 }
