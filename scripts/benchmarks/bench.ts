@@ -130,7 +130,7 @@ export async function startBench({ root, say }: { root: string; say: (text: stri
 
     const tenant = await openTenant(databaseUrl)
     undo.defer(() => tenant.database.end())
-    const env = { ...EVENT_LIMITS, DATABASE_URL: databaseUrl }
+    const env = { ...EVENT_LIMITS, PROXY_HOPS: '1', DATABASE_URL: databaseUrl }
     const startServers = async () => ({
       api: (await start('api/main.ts', { env })).url,
       anchor: (await start('scripts/benchmarks/anchor-server.ts', { env })).url,
