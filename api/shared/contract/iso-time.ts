@@ -16,7 +16,6 @@ export function parseIsoTime(text: unknown): { start: number; end: number } {
 }
 
 /** Date.parse accepts 30 February as 2 March. */
-function isOnCalendar(date: string | undefined): boolean {
-  const midnight = Date.parse(`${date}T00:00Z`)
-  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(`${date}T`)
+function isOnCalendar(date = ''): boolean {
+  return new Date(`${date}T00:00Z`).getUTCDate() === Number(date.slice(-2))
 }
