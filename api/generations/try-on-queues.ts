@@ -5,6 +5,8 @@ import type { Redis } from '../shared/queue/redis.ts'
 
 /** Set of the names of all try-on queues since Redis was empty. */
 const NAMES = 'drape:try-on-queues'
+/** How long a name counts as stored. A Redis that was emptied lacks it until then. */
+const STORED_MS = 1000
 
 /** A dispatched attempt of a generation, and its queue. */
 export interface DispatchedJob {
@@ -18,6 +20,7 @@ export type TryOnQueues = ReturnType<typeof createTryOnQueues>
 /** The try-on queues, one per engine queue. */
 export function createTryOnQueues(redis: Redis) {
   const opened = new Map<string, JobQueue<QueuedTryOn>>()
+  const storedAt = new Map<string, number>()
   const open = (name: string) => {
     const queue = opened.get(name) ?? createJobQueue<QueuedTryOn>({ redis, name })
     opened.set(name, queue)
@@ -27,7 +30,10 @@ export function createTryOnQueues(redis: Redis) {
     isReady: redis.isReady,
     findEngineQueues: (): Promise<EngineQueue[]> => findEngineQueues(redis),
     add: async (name: string, jobs: readonly QueuedTryOn[]): Promise<void> => {
-      await redis.client.sAdd(NAMES, name)
+      if (performance.now() - (storedAt.get(name) ?? Number.NEGATIVE_INFINITY) > STORED_MS) {
+        await redis.client.sAdd(NAMES, name)
+        storedAt.set(name, performance.now())
+      }
       await open(name).add(
         jobs.map(({ generationId, attempt, engine, failedOn, traceparent }) => ({
           id: jobId(generationId, attempt),
