@@ -45,9 +45,9 @@ export const cost: Benchmark = {
       mock.push(await measureCost(stack, workers, { work: run('mock'), ...MOCK }))
     }
     const rows = [
-      ['photo uploaded, 1 worker', photos],
-      ['warp, 1 worker', warp],
-      ...mock.map((each, i) => [`mock, ${WORKERS[i]} workers`, each]),
+      ['upload, workers: 1', photos],
+      ['try-on, warp, workers: 1', warp],
+      ...mock.map((each, i) => [`try-on, mock, workers: ${WORKERS[i]}`, each]),
     ] as [string, Cost][]
     const [first, last] = [mock[0], mock[mock.length - 1]].map(({ seconds }) => sum(Object.values(seconds)))
     return { ours: last, anchor: first, details: presentCosts(rows) }
