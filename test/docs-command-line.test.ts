@@ -20,7 +20,7 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/shops.md', [0, 1], /shop_[\s\S]*www\.my-shop\.example/],
   ['docs/webhooks.md', [0], /whsec_/],
   ['docs/api.md', [0, 1, 2, 3], /\{"success":true\}\{"timeZone":"UTC"[\s\S]*checkout[\s\S]*products +1/],
-  ['docs/configuration.md', [0, 1, 4], /apiKey[\s\S]*balanced +true[\s\S]*COMPLETED[\s\S]*result\.jpg[\s\S]*granted/],
+  ['docs/configuration.md', [0, 1, 3], /apiKey[\s\S]*balanced +true[\s\S]*COMPLETED[\s\S]*result\.jpg[\s\S]*granted/],
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
   ['docs/widget.md', [0, 1], /"secret"[\s\S]*"externalId":"shirt-1"/],
