@@ -157,7 +157,9 @@ describe('retention', () => {
       }
     })
 
-    it('deletes photos uploaded without a customer ID but used with one, and inline photos', async () => {
+    it('deletes photos uploaded without a customer ID but used with one, and inline photos, but not those of others', async () => {
+      const { imageId } = await upload('owner-1')
+      await tryOn(imageId, { externalUserId: 'user-4' })
       const before = await files('persons')
       const photo = await upload()
       await tryOn(photo.imageId, { externalUserId: 'user-4' })
