@@ -54,7 +54,8 @@ export async function offerInference(): Promise<{ port: number; stop: () => void
       const { program, args, options } = message
       const key = JSON.stringify([program, options.execArgv, Object.entries(options.env ?? {}).sort()])
       const found = take(key)
-      const child = found?.child ?? fork(new URL(program), args, options)
+      // A message to a process that ends is an error of its channel.
+      const child = found?.child ?? fork(new URL(program), args, options).on('error', () => {})
       receive = lend(socket, { key, child, ready: found?.message, keep })
     })
   })
