@@ -72,13 +72,13 @@ describe('a try-on by FASHN VTON', () => {
   })
 
   it('runs only on workers that have the engine', async () => {
-    const others = await Promise.all([1, 2].map(() => drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })))
-    const results = await Promise.all([1, 2, 3, 4].map((seed) => tryOn({ seed, mode: 'fast' })))
-    expect(results.map(({ status }) => status)).toEqual(Array(4).fill('COMPLETED'))
+    const other = await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })
+    const results = await Promise.all([1, 2].map((seed) => tryOn({ seed, mode: 'fast' })))
+    expect(results.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
     const attempts = await drape.database.any(sql.unsafe`
       select distinct attempt from generations where engine = 'fashn-vton' and status = 'COMPLETED'`)
     expect(attempts).toEqual([{ attempt: 1 }])
-    await Promise.all(others.map((worker) => worker.end()))
+    await other.end()
   })
 
   it('is refunded if the model returns NaN', async () => {

@@ -16,7 +16,6 @@ import { writeTinyMark } from '../../../support/tiny-mark.ts'
 const PHOTOS = [
   ['sue-check', '9c41d07e25'],
   ['mia-tee', '71b2486fa0'],
-  ['eve-black', '2f96ea5408'],
 ] as const
 const readPhoto = async (name: string) => decodeImage(await readFile(`test/fixtures/persons/${name}.jpg`))
 
