@@ -26,7 +26,7 @@ import { listPages, readChosen, seeList } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { Act, OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import { actorOf, type DashboardContext, type SignedInContext } from './state.ts'
 
 export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
@@ -101,16 +101,14 @@ async function findGeneration(ctx: DashboardContext, searches: GenerationSearche
   return found
 }
 
-async function showGeneration(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
+async function showGeneration(ctx: SignedInContext, options: GenerationPagesOptions): Promise<void> {
   const { searches, generations } = options
   const generation = await findGeneration(ctx, searches)
   const [events, record] = await Promise.all([searches.listEvents(generation.id), generations.find(generation.id)])
   const { operator, forms } = ctx.state
   showPage(ctx, {
     title: 'Generation',
-    actions: presentGenerationActions(generation, (path) =>
-      ctx.state.pages.isPermitted(operator?.role ?? 'viewer', 'POST', path),
-    ),
+    actions: presentGenerationActions(generation, (path) => ctx.state.pages.isPermitted(operator.role, 'POST', path)),
     body: presentGeneration(generation, { events, record, forms }),
   })
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../http/answers/html.ts'
 import { type Listing, MAX_COUNTED } from '../shared/database/listing.ts'
 import type { AccountSearch } from './account-field.ts'
-import { type Content, count, type Heading, table, time, when } from './elements.ts'
+import { type Content, count, type Heading, table, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
-import { timeFields } from './times.ts'
+import { timeFields, time } from './times.ts'
 
 export interface Column<R> {
   readonly head: string

@@ -12,7 +12,7 @@ import { changeColumn, OPERATOR_COLUMNS, presentNewOperator, presentNewPassword 
 import { pages } from './pages.ts'
 import { hashPassword } from './password.ts'
 import { createSecondFactors } from './second-factors.store.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import { actorOf, type SignedInContext } from './state.ts'
 
 export interface OperatorPagesOptions {
   readonly operators: Operators
@@ -76,7 +76,7 @@ const readNew = fieldsReader(
 
 const PASSWORD_LENGTH = 24
 
-async function createOperator(ctx: DashboardContext, { audit, passwords }: OperatorPagesOptions): Promise<void> {
+async function createOperator(ctx: SignedInContext, { audit, passwords }: OperatorPagesOptions): Promise<void> {
   const { email, name = null, role } = readNew(ctx.state.form)
   const password = randomBase62(PASSWORD_LENGTH)
   const passwordHash = await hashPassword(password)
@@ -89,17 +89,17 @@ async function createOperator(ctx: DashboardContext, { audit, passwords }: Opera
 }
 
 /** Another operator: operators cannot change their own role, so an administrator always remains. */
-async function findOther(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<OperatorRecord> {
+async function findOther(ctx: SignedInContext, { operators }: OperatorPagesOptions): Promise<OperatorRecord> {
   const operator = await operators.findById(ctx.params.id)
   if (operator === null) throw new DrapeError('ROUTE_NOT_FOUND', `The operator ${ctx.params.id} does not exist.`)
-  if (operator.id === ctx.state.operator?.id)
+  if (operator.id === ctx.state.operator.id)
     throw new DrapeError('FORBIDDEN', 'You cannot change your own account. Ask another admin.')
   return operator
 }
 
 const readChange = fieldsReader(Type.Object({ role: RoleName, isActive: Type.Boolean({ default: false }) }))
 
-async function changeOperator(ctx: DashboardContext, options: OperatorPagesOptions): Promise<void> {
+async function changeOperator(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
   const { id, email } = await findOther(ctx, options)
   const { role, isActive } = readChange(ctx.state.form)
   await options.audit.record(actorOf(ctx), async (within) => {
@@ -111,7 +111,7 @@ async function changeOperator(ctx: DashboardContext, options: OperatorPagesOptio
   seeOther(ctx, '/operators', 'saved')
 }
 
-async function resetSecondFactor(ctx: DashboardContext, options: OperatorPagesOptions): Promise<void> {
+async function resetSecondFactor(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
   const { id, email } = await findOther(ctx, options)
   await options.audit.record(actorOf(ctx), async (within) => {
     await createSecondFactors(within).delete(id)

@@ -1,13 +1,33 @@
 import Router from '@koa/router'
+import { DrapeError } from '../shared/contract/errors.ts'
 import type { Role } from './operators.store.ts'
-import type { DashboardContext, DashboardMiddleware, DashboardState, Done, PageIndex } from './state.ts'
+import type {
+  DashboardContext,
+  DashboardMiddleware,
+  DashboardState,
+  Done,
+  PageIndex,
+  SignedInContext,
+} from './state.ts'
 
 /** A page or a form of the dashboard. */
-export interface Page<O> {
+export type Page<O> = PageFacts &
+  (
+    | {
+        /** Role that it needs, in addition to `admin`; every role includes `viewer`. */
+        readonly role: Role
+        readonly run: (ctx: SignedInContext, options: O) => unknown
+      }
+    | {
+        /** Null: no session. */
+        readonly role: null
+        readonly run: (ctx: DashboardContext, options: O) => unknown
+      }
+  )
+
+interface PageFacts {
   /** As `POST /accounts/:id/keys`. */
   readonly route: `${'GET' | 'POST'} /${string}`
-  /** Role that it needs, in addition to `admin`; every role includes `viewer`. Null: no session. */
-  readonly role: Role | null
   /** Of a POST: the page that shows the form. Its path is a prefix of the path of the action. */
   readonly form?: string
   /** Of a POST: by the action in the audit log. */
@@ -16,7 +36,6 @@ export interface Page<O> {
   readonly menu?: string
   /** Whether the page has a filter or search form. */
   readonly isSearch?: boolean
-  readonly run: (ctx: DashboardContext, options: O) => unknown
 }
 
 /** A page with its options. */
@@ -24,7 +43,21 @@ export type BoundPage = Page<never> & { readonly open: (ctx: DashboardContext) =
 
 /** Declares the pages of one subject, which all need the same options. */
 export function pages<O>(declared: readonly Page<O>[]): (options: O) => BoundPage[] {
-  return (options) => declared.map((page) => ({ ...page, open: (ctx) => page.run(ctx, options) }))
+  return (options) =>
+    declared.map((page) => ({
+      ...page,
+      open: (ctx) => (page.role === null ? page.run(ctx, options) : page.run(requireSignedIn(ctx), options)),
+    }))
+}
+
+/** The middleware has refused all others already. */
+function requireSignedIn(ctx: DashboardContext): SignedInContext {
+  if (!isSignedIn(ctx)) throw new DrapeError('FORBIDDEN', 'Sign in first.')
+  return ctx
+}
+
+function isSignedIn(ctx: DashboardContext): ctx is SignedInContext {
+  return ctx.state.operator !== null
 }
 
 export function indexPages(all: readonly BoundPage[]): PageIndex {

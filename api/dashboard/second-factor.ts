@@ -10,7 +10,7 @@ import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './s
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
 import type { SecondFactorPolicy } from './session.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import { actorOf, type SignedInContext } from './state.ts'
 import { generateTotpSecret, presentTotpUri } from './totp.ts'
 
 export interface SecondFactorOptions {
@@ -64,18 +64,13 @@ export const secondFactorPages = pages<SecondFactorOptions>([
   },
 ])
 
-function operatorOf({ state }: DashboardContext): SignedIn {
-  if (state.operator === null) throw new DrapeError('FORBIDDEN', 'Sign in first.')
-  return state.operator
-}
-
 function isRequired(policy: SecondFactorPolicy, { role }: SignedIn): boolean {
   return policy === 'all' || (policy === 'admin' && role === 'admin')
 }
 
-async function showSecondFactor(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+async function showSecondFactor(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
   const { factors, policy } = options
-  const operator = operatorOf(ctx)
+  const operator = ctx.state.operator
   const factor = await factors.find(operator.id)
   const isConfirming = ctx.state.forms.kept('/second-factor/confirm') !== null
   if (isConfirming && factor?.confirmedAt === null) return showEnrolment(ctx, options, factor)
@@ -87,8 +82,8 @@ async function showSecondFactor(ctx: DashboardContext, options: SecondFactorOpti
   })
 }
 
-async function startEnrolment(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
-  const { id } = operatorOf(ctx)
+async function startEnrolment(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
+  const { id } = ctx.state.operator
   const secret = generateTotpSecret()
   await options.audit.record(actorOf(ctx), async (within) => {
     if (!(await createSecondFactors(within).start(id, secret)))
@@ -98,8 +93,8 @@ async function startEnrolment(ctx: DashboardContext, options: SecondFactorOption
   showEnrolment(ctx, options, { secret })
 }
 
-function showEnrolment(ctx: DashboardContext, { issuer }: SecondFactorOptions, { secret }: { secret: string }): void {
-  const uri = presentTotpUri(secret, { issuer, account: operatorOf(ctx).email })
+function showEnrolment(ctx: SignedInContext, { issuer }: SecondFactorOptions, { secret }: { secret: string }): void {
+  const uri = presentTotpUri(secret, { issuer, account: ctx.state.operator.email })
   showPage(ctx, {
     title: 'Set up an authenticator app',
     body: presentEnrolment({ secret, uri, forms: ctx.state.forms }),
@@ -108,8 +103,8 @@ function showEnrolment(ctx: DashboardContext, { issuer }: SecondFactorOptions, {
 
 const readCode = fieldsReader(Type.Object({ code: Type.String({ maxLength: 50 }) }))
 
-async function confirmEnrolment(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
-  const { id } = operatorOf(ctx)
+async function confirmEnrolment(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
+  const { id } = ctx.state.operator
   const { code } = readCode(ctx.state.form)
   const codes = generateRecoveryCodes()
   const done = await options.audit.record(actorOf(ctx), async (within) => {
@@ -129,14 +124,14 @@ function wrongCode(): DrapeError {
   return new DrapeError('VALIDATION_FAILED', message, { details: [{ path: 'code', message }] })
 }
 
-async function replaceRecoveryCodes(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+async function replaceRecoveryCodes(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
   const codes = generateRecoveryCodes()
   await withCode(ctx, options, 'second-factor.recovery-codes', (factors, id) => factors.setRecoveryCodes(id, codes))
   showPage(ctx, { title: 'New recovery codes', body: presentRecoveryCodes(codes) })
 }
 
-async function removeSecondFactor(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
-  if (isRequired(options.policy, operatorOf(ctx)))
+async function removeSecondFactor(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
+  if (isRequired(options.policy, ctx.state.operator))
     throw new DrapeError('FORBIDDEN', 'Your role requires a second factor. An admin can reset it.')
   await withCode(ctx, options, 'second-factor.remove', (factors, id) => factors.delete(id))
   seeOther(ctx, '/second-factor', 'removed')
@@ -144,12 +139,12 @@ async function removeSecondFactor(ctx: DashboardContext, options: SecondFactorOp
 
 /** Runs an action that requires a code. Throws `VALIDATION_FAILED` when the code is wrong. */
 async function withCode(
-  ctx: DashboardContext,
+  ctx: SignedInContext,
   { audit, check }: SecondFactorOptions,
   action: string,
   work: (factors: SecondFactors, operatorId: string) => Promise<unknown>,
 ): Promise<void> {
-  const { id } = operatorOf(ctx)
+  const { id } = ctx.state.operator
   const { code } = readCode(ctx.state.form)
   await audit.record(actorOf(ctx), async (within) => {
     const factors = createSecondFactors(within)

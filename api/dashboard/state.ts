@@ -62,6 +62,9 @@ export interface DashboardState {
 export type DashboardContext = ParameterizedContext<DashboardState, DefaultContext>
 export type DashboardMiddleware = Middleware<DashboardState>
 
+/** Context of a page that only signed-in operators reach. */
+export type SignedInContext = DashboardContext & { readonly state: { readonly operator: SignedIn } }
+
 /** Actor of this request, for the audit log. */
 export function actorOf({ state, ip }: DashboardContext): Actor {
   return { operator: state.operator, address: ip, form: state.formId }
