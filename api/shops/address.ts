@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { AppContext } from '../http/state.ts'
-import type { ShopClaim } from './claim.ts'
+import type { ShopClaim } from './signed-request.ts'
 
 /**
  * Network address of a shopper behind an authenticated proxy of a shop. Shopify appends the address to

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { Redis } from '../shared/queue/redis.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import type { ClaimCheck, ShopClaim } from './claim.ts'
 import type { ShopRecord, Shops } from './shops.store.ts'
 import { findSignatureFault, type SignatureFault, shownText } from './signature-fault.ts'
+import type { ClaimCheck, ShopClaim } from './signed-request.ts'
 
 /** A request in a shop's name whose authentication failed, as the merchant sees it. */
 export interface RefusedRequest extends SignatureFault {

@@ -5,11 +5,11 @@ import type { ProxyNonces } from '../shared/database/proxy-nonces.store.ts'
 import { networkOf } from '../shared/network/addresses.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 import { shopperAddress } from './address.ts'
-import { claimRefused, readShopClaim, type ShopClaim } from './claim.ts'
 import type { Attempt, RefusedRequests } from './refused-requests.ts'
 import { hashAddress, type Shopper } from './shopper.ts'
 import type { FoundShop, Shops } from './shops.store.ts'
 import { isSignedWith, pluginMessage } from './signature.ts'
+import { claimRefused, readShopClaim, type ShopClaim } from './signed-request.ts'
 import { readVisitorToken } from './visitor-token.ts'
 
 const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/

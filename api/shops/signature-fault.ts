@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { ClaimCheck, ShopClaim } from './claim.ts'
 import type { ShopRecord } from './shops.store.ts'
 import { isSignedWith, pluginMessage, type QueryParameter, type SignedByPlugin, shopifyMessage } from './signature.ts'
+import type { ClaimCheck, ShopClaim } from './signed-request.ts'
 
 /** Problem of a signed request, for the merchant: unlike the response, it reveals whether the shop exists. */
 export type SignatureCheck = Exclude<ClaimCheck, 'signature'> | 'site' | 'secret' | 'digest' | 'path' | 'text'

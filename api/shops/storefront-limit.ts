@@ -6,7 +6,6 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { siteOf } from '../shared/network/addresses.ts'
 import type { Redis } from '../shared/queue/redis.ts'
 import { hashText, type SigningSecret } from '../shared/signing/signing.ts'
-import { hashAddress, isNamed, shopperId } from './shopper.ts'
 import {
   type BudgetLayer,
   type BudgetName,
@@ -14,7 +13,8 @@ import {
   type Caller,
   STOREFRONT_BUDGETS,
   type StorefrontBudget,
-} from './storefront-budgets.ts'
+} from './public-rate-limits.ts'
+import { hashAddress, isNamed, shopperId } from './shopper.ts'
 
 /**
  * A shop server that does not forward addresses gets the budget of this number of addresses for all of its shoppers.

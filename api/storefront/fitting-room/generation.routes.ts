@@ -7,8 +7,8 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import type { GenerationRecord, Generations } from '../../shared/generations/generations.store.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from '../../shops/requester.ts'
-import { describeBudget } from '../../shops/storefront-budgets.ts'
 import { ShopperGeneration } from './generation.schema.ts'
 
 export interface ShopperGenerationParts extends ServerKeyCheck {

@@ -6,8 +6,8 @@ import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { cacheBriefly } from '../../shared/process/brief-cache.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { requesterOf } from '../../shops/requester.ts'
-import { describeBudget } from '../../shops/storefront-budgets.ts'
 import { CreditCheck } from './check-credits.schema.ts'
 
 export interface CheckCreditsParts {

@@ -1,7 +1,7 @@
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { createCache } from '../../shared/process/cache.ts'
+import type { BudgetRefusal, Caller } from '../../shops/public-rate-limits.ts'
 import type { Shopper } from '../../shops/shopper.ts'
-import type { BudgetRefusal, Caller } from '../../shops/storefront-budgets.ts'
 import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
 import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
 import type { FindProduct } from './products.ts'
