@@ -3,7 +3,6 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { type Block, createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
 import { code } from './elements.ts'
-import { time } from './times.ts'
 import { reasonField } from './fields.ts'
 import { fieldsReader } from './form.ts'
 import { accountLink } from './ids.ts'
@@ -11,6 +10,7 @@ import { type List, listPages, readChosen, seeList } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
+import { time } from './times.ts'
 
 export interface BlockPagesOptions {
   readonly blocks: SafetyBlocks

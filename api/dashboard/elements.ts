@@ -11,13 +11,6 @@ export function when(condition: unknown, content: Html): Html {
   return condition ? content : NOTHING
 }
 
-/** A time in UTC with seconds. */
-export function time(date: Date | null): Html {
-  if (date === null) return html`<span class="none">never</span>`
-  const iso = date.toISOString()
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`
-}
-
 /** A whole number with thousands separators. */
 export function count(value: number): string {
   return value.toLocaleString('en-GB')

@@ -3,11 +3,12 @@ import { findResultKey, presentGeneration as presentToCaller } from '../generati
 import { type Html, html } from '../http/answers/html.ts'
 import type { Status } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
-import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import { badge, type Content, code, facts, section, type Tone, table, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId, generationLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
+import { time } from './times.ts'
 import { presentWaterfall } from './waterfall.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {

@@ -1,10 +1,11 @@
 import type { KeyRecord } from '../accounts/api-keys.store.ts'
 import { SCOPES, type Scope } from '../accounts/restrictions.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import { badge, type Content, code, disclosure, table, time } from './elements.ts'
+import { badge, type Content, code, disclosure, table } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import { shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import { time } from './times.ts'
 
 /** The keys of an account, by name and last characters, and their actions. */
 export function presentKeys({

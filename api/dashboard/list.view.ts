@@ -6,7 +6,7 @@ import { type Content, count, type Heading, table, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
-import { timeFields, time } from './times.ts'
+import { time, timeFields } from './times.ts'
 
 export interface Column<R> {
   readonly head: string

@@ -6,7 +6,6 @@ import { html } from '../http/answers/html.ts'
 import type { PoolRegistry } from '../shared/engines/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/queue/redis.ts'
 import { badge, code, count, section, table, when } from './elements.ts'
-import { time } from './times.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import { share } from './open-work.store.ts'
@@ -14,6 +13,7 @@ import type { OperatorSessions } from './operator-sessions.store.ts'
 import { type BoundPage, pages } from './pages.ts'
 import { LIVE_PATH } from './session.ts'
 import type { DashboardContext } from './state.ts'
+import { time } from './times.ts'
 import {
   PLACES,
   plotLatency,

@@ -3,12 +3,12 @@ import type { FoundPerson, HeldData } from '../erasure/people.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import type { Customer } from '../shared/retention/customer.ts'
 import { badge, code, count, facts, section, table, when } from './elements.ts'
-import { time } from './times.ts'
 import { type Fields, reasonField } from './fields.ts'
 import { actForm, permittedLink, searchForm } from './form-elements.ts'
 import { accountLink, copiedId, generationLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column, OpenList } from './list.view.ts'
+import { time } from './times.ts'
 
 function presentSearch(q: string, forms: Forms): Html {
   const label = 'ID or e-mail address'

@@ -1,12 +1,13 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { Candidate } from '../trust/removals/removal-candidates.store.ts'
 import type { Removal, RemovalState } from '../trust/removals/removals.store.ts'
-import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import { badge, type Content, code, facts, section, type Tone, table, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
+import { time } from './times.ts'
 
 const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'busy', ERASED: 'good', DECLINED: 'quiet' }
 

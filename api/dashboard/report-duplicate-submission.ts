@@ -1,8 +1,8 @@
 import { html } from '../http/answers/html.ts'
-import { time } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DoneForm, OperatorAudit } from './operator-audit.store.ts'
 import type { DashboardContext, DashboardMiddleware, Done } from './state.ts'
+import { time } from './times.ts'
 
 /** When a form is submitted again, shows its result and a link instead of running it twice. */
 export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit, 'findForm'> }): DashboardMiddleware {

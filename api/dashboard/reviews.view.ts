@@ -1,11 +1,12 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { SafetyCheck } from '../shared/contract/errors.ts'
 import type { ListedReview, Review } from '../trust/appeals/safety-reviews.store.ts'
-import { badge, facts, section, type Tone, time, when } from './elements.ts'
+import { badge, facts, section, type Tone, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
+import { time } from './times.ts'
 
 const TONES: Readonly<Record<Review['state'], Tone>> = {
   OPEN: 'busy',

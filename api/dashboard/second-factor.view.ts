@@ -1,9 +1,10 @@
 import { generate } from 'lean-qr'
 import { type Html, html } from '../http/answers/html.ts'
-import { code, copied, disclosure, facts, section, time, when } from './elements.ts'
+import { code, copied, disclosure, facts, section, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { time } from './times.ts'
 
 interface SecondFactorPage {
   readonly factor: { readonly confirmedAt: Date | null; readonly recoveryCodes: number } | null

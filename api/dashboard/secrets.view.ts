@@ -1,7 +1,8 @@
 import { type Html, html } from '../http/answers/html.ts'
-import { disclosure, table, time } from './elements.ts'
+import { disclosure, table } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { time } from './times.ts'
 
 /**
  * The active secrets (at most 2) of the object with `path`, and the form that adds a secret or removes the older one.

@@ -4,7 +4,7 @@ import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS, SHOP_SETTINGS
 import { type EditedShop, type ListedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
 import { stateOf } from './accounts.view.ts'
-import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
+import { code, copied, count, disclosure, facts, section, table, when } from './elements.ts'
 import type { EngineChoice } from './engine-names.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
@@ -15,6 +15,7 @@ import type { ShopConsents } from './policies.ts'
 import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
 import { settingFields } from './setting-fields.ts'
+import { time } from './times.ts'
 
 export const SHOP_COLUMNS: readonly Column<ListedShop>[] = [
   { head: 'Domain', of: ['domain', 'id'], cell: ({ id, domain }) => html`<a href="/shops/${id}">${domain}</a>` },

@@ -3,6 +3,13 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import type { Fields } from './fields.ts'
 
+/** A time in UTC with seconds. */
+export function time(date: Date | null): Html {
+  if (date === null) return html`<span class="none">never</span>`
+  const iso = date.toISOString()
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`
+}
+
 /** Format of a time in a browser's field, in UTC. */
 export const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
 

@@ -22,7 +22,7 @@ import { listPages, readChosen, seeList } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import { actorOf, type DashboardContext, type SignedInContext } from './state.ts'
 import {
   DELIVERY_COLUMNS,
   ENDPOINT_COLUMNS,
@@ -182,7 +182,7 @@ const readSettings = fieldsReader(
   }),
 )
 
-async function changeEndpoint(ctx: DashboardContext, options: WebhookPagesOptions): Promise<void> {
+async function changeEndpoint(ctx: SignedInContext, options: WebhookPagesOptions): Promise<void> {
   const { webhooks, audit, rules } = options
   const { id, accountId } = await webhooks.get(ctx.params.id)
   const { url, isActive, edition } = readSettings(ctx.state.form)

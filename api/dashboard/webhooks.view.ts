@@ -7,13 +7,14 @@ import {
   type WebhookEndpoint,
 } from '../webhooks/webhooks.store.ts'
 import { stateOf } from './accounts.view.ts'
-import { badge, code, copied, disclosure, facts, section, type Tone, time, when } from './elements.ts'
+import { badge, code, copied, disclosure, facts, section, type Tone, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column, OpenList } from './list.view.ts'
 import { presentSecrets } from './secrets.view.ts'
+import { time } from './times.ts'
 
 export const ENDPOINT_COLUMNS: readonly Column<ListedEndpoint>[] = [
   { head: 'URL', of: ['url', 'id'], cell: ({ id, url }) => html`<a href="/webhooks/${id}">${url}</a>` },

@@ -7,6 +7,8 @@ export const HOST_NAME =
   '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$'
 
 const MAX_DOMAINS = 20
+/** Of each shopper, per ISO week (UTC). */
+export const WEEKLY_GENERATIONS = 10
 /** Of visitors who are not signed in, per day (UTC). */
 export const DEFAULT_ADDRESS_GENERATIONS = 30
 export const DEFAULT_VISITOR_GENERATIONS = 1000

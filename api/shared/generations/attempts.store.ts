@@ -1,6 +1,6 @@
 import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql } from '../database/database.ts'
-import { LEASE_SECONDS, MAX_DEVICE_FAILURES, type ServiceClass, type TryOnJob, TryOnJobSchema } from './generation.ts'
+import { MAX_DEVICE_FAILURES, type ServiceClass, type TryOnJob, TryOnJobSchema } from './generation.ts'
 import {
   type AttemptFailure,
   anotherAttempt,
@@ -17,6 +17,9 @@ import {
   touched,
   withAttempt,
 } from './transitions.store.ts'
+
+/** A worker that has not renewed its lease for this long counts as lost. */
+export const LEASE_SECONDS = 7
 
 /** After this delay the queue has forgotten the job, whose ID the next dispatch reuses. */
 const REDISPATCH_DELAY_SECONDS = 0.5

@@ -35,9 +35,6 @@ export const MAX_ATTEMPTS = 3
  */
 export const MAX_DEVICE_FAILURES = 3
 
-/** A worker that has not renewed its lease for this long counts as lost. */
-export const LEASE_SECONDS = 7
-
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
 export type Category = (typeof CATEGORIES)[number]
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const

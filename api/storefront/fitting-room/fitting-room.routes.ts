@@ -14,7 +14,11 @@ import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { requesterOf } from '../../shops/requester.ts'
-import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../shops/shop-settings.ts'
+import {
+  DEFAULT_ADDRESS_GENERATIONS,
+  DEFAULT_VISITOR_GENERATIONS,
+  WEEKLY_GENERATIONS,
+} from '../../shops/shop-settings.ts'
 import { SHARED_ADDRESS_MESSAGE } from '../../shops/storefront-limit.ts'
 import type { FindProductFor } from '../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../shops/products.ts'
@@ -40,9 +44,6 @@ interface FittingRoomGuards extends BudgetedGuards {
   readonly parse: Middleware<AppState>
   readonly idempotent: Middleware<AppState>
 }
-
-/** Generations per shopper and ISO week. */
-const WEEKLY_GENERATIONS = 10
 
 /** Output defaults of a try-on. */
 const parseDefaults = compileParser(Type.Object({ output: Output }))

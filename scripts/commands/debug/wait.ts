@@ -1,6 +1,6 @@
 import type { Place } from '../../../api/generations/engines/waiting.store.ts'
 import type { GenerationLife } from '../../../api/generations/generation-life.store.ts'
-import { LEASE_SECONDS } from '../../../api/shared/generations/generation.ts'
+import { LEASE_SECONDS } from '../../../api/shared/generations/attempts.store.ts'
 import type { JobPlace } from '../../../api/shared/queue/redis.ts'
 import type { QueueState } from './queue.ts'
 
