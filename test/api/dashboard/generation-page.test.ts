@@ -56,7 +56,7 @@ describe('the page of a generation', () => {
       ingredientSalt: 'hidden',
       timings: { person: 830 },
     })
-    expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+    expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })
   })
 
   it('lists previous attempts with their worker and end', async () => {
