@@ -77,7 +77,7 @@ async function listImages(kind: string): Promise<string[]> {
 async function judgeFile(path: string, image: 'person' | 'product'): Promise<void> {
   const bitmap = await decodeImage(await readFile(path))
   const started = performance.now()
-  const exposure = await classifyExposure({ ...onWhite(bitmap), channels: 3 }, models.session(EXPOSURE_MODEL))
+  const exposure = await classifyExposure(onWhite(bitmap), models.session(EXPOSURE_MODEL))
   times.push(performance.now() - started)
   nude.push(exposure.nude)
   const person = (image === 'person' && (await findPerson(bitmap, models, { count: true }))) || undefined

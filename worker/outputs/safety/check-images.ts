@@ -55,7 +55,7 @@ export async function judgeInput(
     allowances.some((allowance) => allowance.check === check && allowance.image === image)
   const isStrict = policy.level === 'strict'
   if (!models.has(EXPOSURE_MODEL)) return skipCheck(policy)
-  const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
+  const bitmap = onWhite(decoded)
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
   if (nude >= NUDE && !isAllowed('nudity'))
     throw refusalError('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })

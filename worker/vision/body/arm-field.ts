@@ -3,14 +3,13 @@ import { createMask, type Mask, type Plane, type Point } from '../raster/plane.t
 import { distanceToSegment } from '../raster/polygon.ts'
 import { arcLengths, interpolate } from '../raster/polyline.ts'
 import { add, move, scale, subtract } from '../raster/vector.ts'
-import { hideBehindTorso, isArmBehind } from './arm-behind.ts'
 import { type ArmProfile, expectedArmRadius } from './arm-profile.ts'
 import { findBareBody } from './bare-body.ts'
-import type { BodyFrame } from './body-frame.ts'
+import { type BodyFrame, halfWidthAt } from './body-frame.ts'
 import { type BoneField, FAR, measureNearness } from './bone-field.ts'
 import { bothSides, type Side, type Sides } from './keypoints.ts'
 import type { Parts } from './parts.ts'
-import { BARE_ARM, BARE_RADIUS, CUFF, CUFF_RIM, MIN_PRESENT, SLEEVE_ON_HAND } from './tuning.ts'
+import { BARE_ARM, BARE_RADIUS, BEHIND, CUFF, CUFF_RIM, MIN_PRESENT, SLEEVE_ON_HAND } from './tuning.ts'
 
 /** One arm as two planes over the bitmap. Both planes are FAR where the arm is not near. */
 export interface ArmField {
@@ -197,4 +196,36 @@ function measureWrist(
   if (widths.length < 4) return null
   const width = widths.toSorted((a, b) => a - b)[widths.length >> 1] / (0.01 * unit)
   return width / 2 / 0.75
+}
+
+/** Whether forearm and hand are behind the body. `wrist` is the distance of the wrist along the arm's line, in px. */
+function isArmBehind(
+  { landmarks }: Person,
+  { skin }: Parts,
+  { field, body, side, wrist }: { field: BoneField; body: BodyFrame; side: Side; wrist: number },
+): boolean {
+  const [from, to] =
+    side === 0 ? [landmarks.rightShoulder, landmarks.rightWrist] : [landmarks.leftShoulder, landmarks.leftWrist]
+  if (to.z - from.z < BEHIND.depth * body.unit) return false
+  let [all, seen] = [0, 0]
+  for (let i = 0; i < skin.data.length; i++) {
+    if (field.distance.data[i] > body.armRadius[side] || field.along.data[i] < wrist) continue
+    all++
+    seen += skin.data[i]
+  }
+  return seen < BEHIND.skin * all
+}
+
+/** Removes the section of an arm that the torso hides from the field, starting `from` px along the arm. */
+function hideBehindTorso(
+  { distance, along }: BoneField,
+  { body, parts, from }: { body: BodyFrame; parts: Parts; from: number },
+): void {
+  for (let i = 0; i < along.data.length; i++) {
+    if (along.data[i] < from || along.data[i] >= FAR) continue
+    const across = parts.across.data[i]
+    if (Math.abs(across) * body.unit >= halfWidthAt(body, parts.along.data[i], across < 0 ? 0 : 1)) continue
+    distance.data[i] = FAR
+    along.data[i] = FAR
+  }
 }

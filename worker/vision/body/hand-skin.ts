@@ -1,8 +1,8 @@
-import { apartInLight, leastInLight } from '../raster/colour.ts'
+import { apartInLight, type Lab, leastInLight } from '../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropColours, cropMask, cropPlane, type Window, windowAround } from '../raster/crop.ts'
-import { close, dilate, open } from '../raster/morphology.ts'
+import { close, dilate, erode, open } from '../raster/morphology.ts'
 import {
   type Colours,
   createMask,
@@ -16,7 +16,6 @@ import {
 import { fillCapsules } from '../raster/polygon.ts'
 import { between, norm } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
-import { findHandEdges } from './hand-edge.ts'
 import { bothSides, type Side } from './keypoints.ts'
 import { medianColour } from './part-colours.ts'
 
@@ -192,4 +191,55 @@ function enclosedTest(
     const toSkin = norm((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
     return a * a0 + b * b0 > 0 && toSkin < LIKENESS * leastInLight(lab, i, clothes, CLOTH_LIGHTNESS)
   }
+}
+
+// Below this difference (ΔE) between hand and cloth a pixel between them cannot be assigned.
+const MIN_APART = 12
+// Weight of a difference in lightness at an edge.
+const LIGHTNESS = 0.2
+
+/**
+ * Pixels along the edge of hands that the smoothed labels assigned to the adjacent cloth. In the unblurred `lab` these pixels
+ * resemble the hand within `reach` px more than the cloth there. `hands` is the region of the hands, `skin` the pixels labelled skin.
+ */
+function findHandEdges(lab: Colours, { skin, hands, reach }: { skin: Mask; hands: Mask; reach: number }): Mask {
+  const own = subset(hands, (i) => skin.data[i] === 1)
+  const near = dilate(own, reach)
+  const sure = erode(own, 1)
+  const cloth = maskWhere(own, (i) => hands.data[i] === 1 && !near.data[i])
+  const window = Math.ceil(2 * reach) + 2
+  return subset(near, (i) => {
+    if (own.data[i] || !hands.data[i]) return false
+    const inside = meanAround(lab, i, { of: sure, window })
+    const beside = meanAround(lab, i, { of: cloth, window })
+    return inside !== null && beside !== null && isNearer(lab, i, { inside, beside })
+  })
+}
+
+function meanAround(lab: Colours, i: number, { of, window }: { of: Mask; window: number }): Lab | null {
+  const { width, height } = of
+  const [x, y] = [i % width, Math.floor(i / width)]
+  let [count, l, a, b] = [0, 0, 0, 0]
+  for (let v = Math.max(0, y - window); v <= Math.min(height - 1, y + window); v++) {
+    for (let u = Math.max(0, x - window); u <= Math.min(width - 1, x + window); u++) {
+      const k = v * width + u
+      if (!of.data[k]) continue
+      count++
+      l += lab.data[3 * k]
+      a += lab.data[3 * k + 1]
+      b += lab.data[3 * k + 2]
+    }
+  }
+  return count > 0 ? [l / count, a / count, b / count] : null
+}
+
+// True for a pixel in the light or the shade of the hand: past the midpoint between cloth and hand, or of the hand's hue.
+function isNearer(lab: Colours, i: number, { inside, beside }: { inside: Lab; beside: Lab }): boolean {
+  const step = inside.map((value, c) => value - beside[c])
+  const length = norm(step[0], step[1], step[2])
+  if (length < MIN_APART) return false
+  const along = step.reduce((sum, part, c) => sum + part * (lab.data[3 * i + c] - beside[c]), 0)
+  if (along > 0.5 * length * length) return true
+  const toHand = apartInLight(lab, i, { colour: inside, lightness: LIGHTNESS })
+  return toHand < LIKENESS * apartInLight(lab, i, { colour: beside, lightness: LIGHTNESS })
 }

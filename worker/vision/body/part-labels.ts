@@ -1,4 +1,5 @@
 import { createCosts } from '../raster/colour-model.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { createGuidedFilter, gaussianBlur } from '../raster/filter.ts'
 import {
   type Colours,
@@ -43,7 +44,7 @@ export function labelByColour(
   { rgb, lab, along, across }: Photo,
   { mask, body, colours }: { mask: Plane; body: BodyFrame; colours: PartColours },
 ): { labels: Mask; hairy: Mask } {
-  const window = windowAround(mask, Math.ceil(0.06 * body.unit))
+  const window = windowOf(mask, Math.ceil(0.06 * body.unit))
   // For a large person every second pixel is enough for the colours. The guide restores the edges.
   const factor = body.unit > 130 ? 2 : 1
   const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
@@ -86,23 +87,14 @@ interface Window extends Size {
   top: number
 }
 
-// Bounds of the mask with a margin: only these pixels can get a label.
-function windowAround({ width, height, data }: Plane, margin: number): Window {
-  let [left, top, right, bottom] = [width, height, 0, 0]
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      if (data[i] <= 0.5) continue
-      if (x < left) left = x
-      if (x >= right) right = x + 1
-      if (y < top) top = y
-      if (y >= bottom) bottom = y + 1
-    }
-  }
-  // Even corners, so that the window can be halved.
-  left = Math.max(0, left - margin) & ~1
-  top = Math.max(0, top - margin) & ~1
-  const outer = { right: Math.min(width, right + margin), bottom: Math.min(height, bottom + margin) }
-  return { left, top, width: Math.max(1, outer.right - left), height: Math.max(1, outer.bottom - top) }
+// Bounds of the mask with a margin: only these pixels can get a label. Even corners, so that the window can be halved.
+function windowOf(mask: Plane, margin: number): Window {
+  const { x, y, width, height } = boundsOf(mask, 0.5) ?? { x: 0, y: 0, width: 1, height: 1 }
+  const left = Math.max(0, x - margin) & ~1
+  const top = Math.max(0, y - margin) & ~1
+  const right = Math.min(mask.width, x + width + margin)
+  const bottom = Math.min(mask.height, y + height + margin)
+  return { left, top, width: right - left, height: bottom - top }
 }
 
 interface Evidence {

@@ -1,6 +1,6 @@
+import { boundsOf } from '../raster/crop.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
-import { resizeArea } from '../raster/sample.ts'
-import { changedRegion } from './region.ts'
+import { linearTaps, resizeArea } from '../raster/sample.ts'
 
 /**
  * Blends an engine's result over the photo that it was made from: photo · (1 − change) + image · change. `image` and
@@ -63,11 +63,12 @@ function blendReduced(out: Bitmap, image: Bitmap, change: Plane): void {
 // Interpolates colours weighted by their change, so that an unchanged neighbour does not affect the colour of an edge.
 function blendEnlarged(out: Bitmap, image: Bitmap, change: Plane): void {
   const step = image.channels
-  const region = changedRegion(change)
+  const region = boundsOf(change)
+  if (!region) return
   const scaleX = out.width / change.width
   const scaleY = out.height / change.height
-  const columns = tapsBetween(change.width, out.width)
-  const rows = tapsBetween(change.height, out.height)
+  const columns = linearTaps(change.width, out.width)
+  const rows = linearTaps(change.height, out.height)
   const fromX = Math.max(0, Math.floor((region.x - 1) * scaleX))
   const toX = Math.min(out.width, Math.ceil((region.x + region.width + 1) * scaleX))
   const fromY = Math.max(0, Math.floor((region.y - 1) * scaleY))
@@ -75,11 +76,11 @@ function blendEnlarged(out: Bitmap, image: Bitmap, change: Plane): void {
   for (let y = fromY; y < toY; y++) {
     const upper = rows.first[y] * change.width
     const lower = rows.second[y] * change.width
-    const fy = rows.fraction[y]
+    const fy = rows.share[y]
     for (let x = fromX; x < toX; x++) {
       const left = columns.first[x]
       const right = columns.second[x]
-      const fx = columns.fraction[x]
+      const fx = columns.share[x]
       const a = change.data[upper + left] * (1 - fx) * (1 - fy)
       const b = change.data[upper + right] * fx * (1 - fy)
       const c = change.data[lower + left] * (1 - fx) * fy
@@ -97,24 +98,4 @@ function blendEnlarged(out: Bitmap, image: Bitmap, change: Plane): void {
       }
     }
   }
-}
-
-interface Taps {
-  readonly first: Int32Array
-  readonly second: Int32Array
-  readonly fraction: Float64Array
-}
-
-// Linear interpolation with half-pixel centres: the two inputs around an output, and the weight of the second.
-function tapsBetween(from: number, to: number): Taps {
-  const first = new Int32Array(to)
-  const second = new Int32Array(to)
-  const fraction = new Float64Array(to)
-  for (let i = 0; i < to; i++) {
-    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1)
-    first[i] = Math.floor(at)
-    second[i] = Math.min(first[i] + 1, from - 1)
-    fraction[i] = at - first[i]
-  }
-  return { first, second, fraction }
 }

@@ -2,25 +2,6 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Rectangle } from '../../../api/shared/image/image.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
 
-/** The smallest rectangle that contains every pixel with a change above 0. Width and height are 0 if there is no change. */
-export function changedRegion({ width, height, data }: Plane): Rectangle {
-  let left = width
-  let right = 0
-  let top = height
-  let bottom = 0
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      if (data[y * width + x] === 0) continue
-      if (x < left) left = x
-      if (x >= right) right = x + 1
-      if (y < top) top = y
-      bottom = y + 1
-    }
-  }
-  if (right === 0) return { x: 0, y: 0, width: 0, height: 0 }
-  return { x: left, y: top, width: right - left, height: bottom - top }
-}
-
 /**
  * Rejects a result that must not be shown. `photo` is the person's photo, `person` the bounds of the person in px of the photo
  * (null if unknown). Throws `RESULT_REJECTED` if the aspects differ, a value is not finite or out of range, almost nothing

@@ -1,4 +1,5 @@
 import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { erode, open } from '../raster/morphology.ts'
 import { invert, type Mask, maskWhere } from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
@@ -47,10 +48,10 @@ function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
   )
   const large = components.filter(({ area }) => area > SMALL * width * height)
   if (large.length === 0) return []
-  const { left, right } = columnsOf(invert(background))
+  const garment = boundsOf(invert(background)) ?? { x: 0, width: width }
   return large.map((part) => {
     const middle = (part.left + part.right) / 2
-    return { ...part, labels, across: Math.abs((middle - left) / Math.max(1, right - left) - 0.5) }
+    return { ...part, labels, across: Math.abs((middle - garment.x) / garment.width - 0.5) }
   })
 }
 
@@ -126,16 +127,4 @@ function forEachOf(part: Enclosed, width: number, visit: (index: number) => void
   for (let y = part.top; y < part.bottom; y++) {
     for (let i = y * width + part.left; i < y * width + part.right; i++) if (part.labels[i] === part.label) visit(i)
   }
-}
-
-function columnsOf(mask: Mask): { left: number; right: number } {
-  let left = mask.width
-  let right = 0
-  for (let i = 0; i < mask.data.length; i++) {
-    if (!mask.data[i]) continue
-    const x = i % mask.width
-    if (x < left) left = x
-    if (x > right) right = x
-  }
-  return { left, right }
 }

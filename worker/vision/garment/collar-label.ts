@@ -2,7 +2,7 @@ import { connectedComponents } from '../raster/components.ts'
 import { close } from '../raster/morphology.ts'
 import { createMask, type Mask } from '../raster/plane.ts'
 import { between, distance, perpendicular, subtract, unit } from '../raster/vector.ts'
-import type { CollarPatch } from './collar-patch.ts'
+import type { CollarPatch } from './garment-patch.ts'
 
 /** The label inside the back of a collar. Lengths are over the distance of the neck corners. */
 export interface CollarLabel {

@@ -1,25 +1,25 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { copyRgb } from '../composite/blend.ts'
+import { onWhite } from '../raster/bytes.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import {
   type Bitmap,
   bitmapToColours,
   type Colours,
   countSet,
-  createMask,
   createPlane,
   invert,
   type Mask,
+  maskWhere,
   type Plane,
   type Size,
   subset,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'
-import { enlargeMatte } from './enlarge.ts'
 import { addFaintCloth, SAME } from './faint-cloth.ts'
 import type { CutOut } from './garment.ts'
-import { matte } from './matte.ts'
+import { enlargeMatte, matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
 import { addPaleCloth } from './pale-cloth.ts'
 import { silhouetteOfSalience } from './salience.ts'
@@ -119,17 +119,6 @@ function givenAlpha({ width, height, channels, data }: Bitmap): Plane | null {
   return clear > 0.02 * alpha.data.length ? alpha : null
 }
 
-/** Transparent pixels become white. */
-export function onWhite({ width, height, channels, data }: Bitmap): Bitmap {
-  if (channels === 3) return { width, height, channels, data }
-  const rgb = new Uint8Array(width * height * 3)
-  for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {
-    const share = data[i + 3] / 255
-    for (let c = 0; c < 3; c++) rgb[j + c] = Math.round(data[i + c] * share + 255 * (1 - share))
-  }
-  return { width, height, channels: 3, data: rgb }
-}
-
 function workingSize({ width, height }: Size): Size {
   const share = Math.min(1, WORKING_SIDE / Math.max(width, height))
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) }
@@ -179,7 +168,5 @@ function shareAbove({ data }: Plane): number {
 // Pixels that can represent the background when the edge is computed: neither garment nor deep shadow.
 function cleanBackground({ difference }: BackgroundComparison, background: Background): Mask {
   const limit = 3 * backgroundTolerance(background) + 8
-  const clean = createMask(difference)
-  for (let i = 0; i < clean.data.length; i++) clean.data[i] = difference.data[i] < limit ? 1 : 0
-  return clean
+  return maskWhere(difference, (i) => difference.data[i] < limit)
 }

@@ -1,7 +1,6 @@
 import type { Pixels, Point } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
-import { clearestCrossing } from './front-crossing.ts'
-import { bestEdge, type FrontEdge, type HalfFront, measureHalf } from './front-edges.ts'
+import { bestEdge, clearestCrossing, type FrontEdge, type HalfFront, measureHalf } from './front-edges.ts'
 import type { SideLandmarks } from './garment.ts'
 import { cutPatch, type GarmentPatch } from './garment-patch.ts'
 

@@ -2,6 +2,7 @@ import { rgbToLab } from '../raster/colour.ts'
 import { gaussianBlurColours } from '../raster/filter.ts'
 import { type Colours, createPlane, type Pixels, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
+import { distance } from '../raster/vector.ts'
 
 /** A part of a garment's bitmap at its own scale, in a colour space with measurable differences. */
 export interface GarmentPatch {
@@ -14,7 +15,7 @@ export interface GarmentPatch {
 }
 
 /** Bounds in px of the image; x1 and y1 are exclusive. */
-export interface Bounds {
+interface Bounds {
   readonly x0: number
   readonly y0: number
   readonly x1: number
@@ -63,4 +64,27 @@ function describeColours(premultiplied: Colours): { lab: Colours; cover: Plane }
   const lab = rgbToLab(straight)
   for (let i = 0; i < cover.data.length; i++) for (let c = 0; c < 3; c++) lab.data[3 * i + c] *= cover.data[i]
   return { lab: gaussianBlurColours(lab, 0.8), cover }
+}
+
+/** The region around the collar at a fixed scale. */
+export interface CollarPatch extends GarmentPatch {
+  /** Neck corners in px of the patch, and their distance. */
+  readonly corners: readonly [Point, Point]
+  readonly width: number
+}
+
+const PATCH_WIDTH = 100
+
+/** Cuts the region out of a premultiplied RGBA image, so that the neck corners lie about 100 px apart. */
+export function collarPatch(image: Pixels, [left, right]: readonly [Point, Point]): CollarPatch {
+  const width = distance(left, right)
+  const bounds = {
+    x0: Math.min(left.x, right.x) - 0.6 * width,
+    x1: Math.max(left.x, right.x) + 0.6 * width,
+    y0: Math.min(left.y, right.y) - 0.3 * width,
+    y1: Math.max(left.y, right.y) + 2.2 * width,
+  }
+  const patch = cutPatch(image, bounds, PATCH_WIDTH / Math.max(1, width))
+  const corners = [patch.toPatch(left), patch.toPatch(right)] as const
+  return { ...patch, corners, width: distance(...corners) }
 }

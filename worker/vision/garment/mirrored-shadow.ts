@@ -1,4 +1,4 @@
-import { connectedComponents } from '../raster/components.ts'
+import { componentsTouching, keepComponents } from '../raster/components.ts'
 import { dilate, open } from '../raster/morphology.ts'
 import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
 import type { ComparedImage } from './shadow.ts'
@@ -39,19 +39,14 @@ export function removeMirroredShadow(garment: Mask, { background, comparison }: 
   const broad = open(alone, (WIDEST / 2) * longSide)
   const thin = subset(alone, (i) => broad.data[i] === 0)
   const slivers = open(thin, 1)
-  const removed = touching(slivers, dilate(invert(garment), 2), MIN_AREA * width * height)
+  const removed = componentsTouching(
+    keepComponents(slivers, ({ area }) => area >= MIN_AREA * width * height),
+    dilate(invert(garment), 2),
+  )
   if (countSet(removed) > MAX_REMOVED * countSet(garment)) return garment
   const rest = subset(garment, (i) => removed.data[i] === 0)
   // The remaining sides of the gap are frayed.
   const frayed = dilate(removed, 0.02 * longSide)
   const smooth = open(rest, 0.006 * longSide)
   return subset(rest, (i) => frayed.data[i] === 0 || smooth.data[i] === 1)
-}
-
-function touching(mask: Mask, other: Mask, area: number): Mask {
-  const { labels, components } = connectedComponents(mask)
-  const touches = new Uint8Array(components.length + 1)
-  for (let i = 0; i < mask.data.length; i++) if (other.data[i]) touches[labels[i]] = 1
-  for (const component of components) if (component.area < area) touches[component.label] = 0
-  return subset(mask, (i) => touches[labels[i]] === 1)
 }

@@ -3,10 +3,18 @@ import type { Pixels, Point } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
 import { between, distance, dot, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { nearestIndex } from './chain.ts'
-import { type CollarEdges, measureCollarEdges, RAYS, radiusAt, rayDirection, STEP } from './collar-edges.ts'
+import {
+  bestCollarPath,
+  type CollarEdges,
+  type CollarPath,
+  measureCollarEdges,
+  RAYS,
+  radiusAt,
+  rayDirection,
+  STEP,
+} from './collar-edges.ts'
 import { type CollarLabel, findCollarLabel } from './collar-label.ts'
-import { type CollarPatch, collarPatch } from './collar-patch.ts'
-import { bestCollarPath, type CollarPath } from './collar-path.ts'
+import { type CollarPatch, collarPatch } from './garment-patch.ts'
 
 export interface Neckline {
   /** From the left to the right neck corner, 61 points. */

@@ -1,6 +1,7 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { onWhite } from '../raster/bytes.ts'
 import type { Bitmap } from '../raster/plane.ts'
-import { cutOut, onWhite } from './cut-out.ts'
+import { cutOut } from './cut-out.ts'
 import type { Category, CutOut } from './garment.ts'
 import type { RunGarmentModel } from './garment-models.ts'
 import { describeGarment, limitSide, type PreparedGarment } from './prepare-garment.ts'

@@ -1,4 +1,4 @@
-import type { Plane } from '../raster/plane.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { resizeArea } from '../raster/sample.ts'
 import type { Category, CutOut } from './garment.ts'
 import { GARMENT_MODELS, type RunGarmentModel } from './garment-models.ts'
@@ -51,28 +51,15 @@ function drawForModel(cut: CutOut): Float32Array {
 
 // Brightness times coverage, and coverage, of the part of the photo that shows the garment.
 function brightnessOf({ colours, alpha }: CutOut): { width: number; height: number; data: Float32Array } {
-  const { left, top, right, bottom } = boundsOfCover(alpha)
-  const [width, height] = [right - left, bottom - top]
+  const { x, y, width, height } = boundsOf(alpha, 0.5) ?? { x: 0, y: 0, width: 1, height: 1 }
   const data = new Float32Array(width * height * 2)
-  for (let y = top, to = 0; y < bottom; y++) {
-    for (let i = y * alpha.width + left; i < y * alpha.width + right; i++, to += 2) {
+  for (let row = 0, to = 0; row < height; row++) {
+    const from = (y + row) * alpha.width + x
+    for (let i = from; i < from + width; i++, to += 2) {
       const brightness = LUMA.reduce((sum, weight, c) => sum + weight * colours.data[3 * i + c], 0) / 255
       data[to] = brightness * alpha.data[i]
       data[to + 1] = alpha.data[i]
     }
   }
   return { width, height, data }
-}
-
-function boundsOfCover({ width, height, data }: Plane) {
-  let [left, top, right, bottom] = [width, height, 0, 0]
-  for (let i = 0; i < data.length; i++) {
-    if (data[i] <= 0.5) continue
-    const [x, y] = [i % width, Math.floor(i / width)]
-    left = Math.min(left, x)
-    right = Math.max(right, x + 1)
-    top = Math.min(top, y)
-    bottom = y + 1
-  }
-  return { left, top, right, bottom }
 }

@@ -1,4 +1,12 @@
-import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
+import { deltaE } from '../raster/colour.ts'
+import {
+  type Component,
+  connectedComponents,
+  connectedToBorder,
+  keepComponents,
+  largestComponent,
+} from '../raster/components.ts'
+import { findBays, followContour } from '../raster/contour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import {
@@ -9,14 +17,16 @@ import {
   longSide,
   type Mask,
   maskToPlane,
+  maskWhere,
+  type Point,
   subset,
   threshold,
   union,
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { extendLegGap } from './leg-gap.ts'
 import { backgroundTolerance, type ComparedImage, compareHueAgain, distanceToShadow } from './shadow.ts'
+import { boundsOf } from './upright.ts'
 
 // Min area of a hole or a speck, as a share of the bitmap.
 const SMALL = 0.0006
@@ -47,11 +57,8 @@ function reachableBackground(sure: Mask, shaded: Mask): Mask {
 
 // Colours that the background has in no shadow: of another hue, lighter, or nearly black.
 function unshadowed({ background, comparison: { light, tint } }: ComparedImage): Mask {
-  const cloth = createMask(light)
   const tintLimit = Math.max(8, 8 * background.deviation)
-  for (let i = 0; i < cloth.data.length; i++)
-    cloth.data[i] = tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1 ? 1 : 0
-  return cloth
+  return maskWhere(light, (i) => tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1)
 }
 
 // White stripes on a white background are connected to the outline as gaps are. But gaps under sleeves are open downwards:
@@ -81,21 +88,17 @@ function smoothEdge({ background }: ComparedImage, garment: Mask): Mask {
 
 function sureBackground({ background, comparison: { difference } }: ComparedImage): Mask {
   const limit = backgroundTolerance(background)
-  const sure = createMask(difference)
-  for (let i = 0; i < sure.data.length; i++) sure.data[i] = difference.data[i] < limit ? 1 : 0
-  return sure
+  return maskWhere(difference, (i) => difference.data[i] < limit)
 }
 
 // Darker than the background, of its hue, without edges. The less noise the background has, the fainter the edges that count.
 function softShadow({ background, comparison: { light, tint, gradient } }: ComparedImage): Mask {
-  const shadow = createMask(light)
   const tintLimit = Math.max(2.5, 4 * background.deviation)
   const steepest = Math.min(1.6, 0.5 + 1.25 * background.deviation)
-  for (let i = 0; i < shadow.data.length; i++) {
+  return maskWhere(light, (i) => {
     const r = light.data[i]
-    shadow.data[i] = r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < steepest ? 1 : 0
-  }
-  return shadow
+    return r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < steepest
+  })
 }
 
 // Distance from the background, as a share of the long side, within which noise is removed: equals the search depth of shadows.
@@ -157,28 +160,121 @@ function addContactShadow(image: ComparedImage, background: Mask, inStripes: Mas
 
 function tidy(garment: Mask): Mask {
   const opened = open(garment, 1)
-  const { labels, components } = connectedComponents(opened)
-  const largest = components.reduce((most, c) => Math.max(most, c.area), 0)
-  const kept = new Set(components.filter((c) => c.area > 0.03 * largest).map((c) => c.label))
-  const out = createMask(garment)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = labels[i] !== 0 && kept.has(labels[i]) ? 1 : 0
-  return fillSmallHoles(close(out, 2))
+  const largest = connectedComponents(opened).components.reduce((most, { area }) => Math.max(most, area), 0)
+  return fillSmallHoles(
+    close(
+      keepComponents(opened, ({ area }) => area > 0.03 * largest),
+      2,
+    ),
+  )
 }
 
 function fillSmallHoles(garment: Mask): Mask {
   const { width, height } = garment
-  const { labels, components } = connectedComponents(invert(garment), 4)
-  const small = components.filter(
-    (c) => c.left > 0 && c.top > 0 && c.right < width && c.bottom < height && c.area < SMALL * width * height,
-  )
-  const filled = new Set(small.map((c) => c.label))
-  const out = createMask(garment)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = garment.data[i] || filled.has(labels[i]) ? 1 : 0
-  return out
+  const isSmall = (c: Component) =>
+    c.left > 0 && c.top > 0 && c.right < width && c.bottom < height && c.area < SMALL * width * height
+  return union(garment, keepComponents(invert(garment), isSmall, 4))
 }
 
 function without(a: Mask, b: Mask): Mask {
-  const out = createMask(a)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] & ~b.data[i]
+  return subset(a, (i) => b.data[i] === 0)
+}
+
+/**
+ * The gap between two legs: max distance from the middle over the garment's width; min depth of its known part, min level of its
+ * mouth and of its upper end below the garment's top, over the garment's height.
+ */
+const GAP = { beside: 0.15, depth: 0.03, mouth: 0.6, end: 0.12 } as const
+// Max rows between the end of the known part, which is rounded, and the row where the search starts: never below its mouth.
+const START = 8
+// Max ΔE of the gap from the background in shadow, and from the nearest pixel of its last row.
+const LIKE = { shadow: 6, last: 5 } as const
+// Min px of a row of the gap, and max px by which it exceeds the last one at each side.
+const MIN_WIDTH = 3
+const GROWTH = 2
+// Max height of a seam or thread across the gap, over the garment's height.
+const MAX_BRIDGE = 0.012
+// Px added to each side, so that a gap of few px is not smoothed away.
+const WIDENING = 1
+
+/**
+ * Extends the gap between the legs of trousers upwards to its end. Legs that nearly touch shade the gap, so that only its mouth is
+ * known background. Returns the silhouette itself if it has no such gap.
+ */
+function extendLegGap(image: ComparedImage, garment: Mask): Mask {
+  const known = findKnownGap(largestComponent(garment))
+  if (known === null) return garment
+  const out = { ...garment, data: garment.data.slice() }
+  for (const { y, left, right } of followUpwards(image, known)) {
+    const row = y * garment.width
+    out.data.fill(0, row + left - WIDENING, row + right + 1 + WIDENING)
+  }
   return out
+}
+
+interface Run {
+  readonly y: number
+  readonly left: number
+  readonly right: number
+}
+
+interface KnownGap {
+  readonly start: Run
+  /** The row at which even the shortest trousers have no gap. */
+  readonly end: number
+  /** Max px of a seam or thread across the gap. */
+  readonly bridge: number
+}
+
+function findKnownGap(piece: Mask): KnownGap | null {
+  const contour = followContour(piece)
+  if (contour.length === 0) return null
+  const { left, right, top, bottom } = boundsOf(contour)
+  const [width, height] = [right - left, bottom - top]
+  const gaps = findBays(contour).filter((bay) => {
+    const feet = Math.min(contour[bay.from].y, contour[bay.to].y)
+    const aside = Math.abs(contour[bay.deepest].x - (left + right) / 2)
+    return aside < GAP.beside * width && bay.depth > GAP.depth * height && feet > top + GAP.mouth * height
+  })
+  if (gaps.length === 0) return null
+  const { deepest, depth } = gaps.reduce((a, b) => (b.depth > a.depth ? b : a))
+  const start = rowBelow(piece, contour[deepest], Math.min(START, Math.floor(depth / 2)))
+  return { start, end: top + GAP.end * height, bridge: MAX_BRIDGE * height }
+}
+
+function rowBelow({ width, data }: Mask, { x, y }: Point, rows: number): Run {
+  const row = y + rows
+  let [left, right] = [x, x]
+  while (left > 0 && data[row * width + left - 1] === 0) left--
+  while (right < width - 1 && data[row * width + right + 1] === 0) right++
+  return { y: row, left, right }
+}
+
+function followUpwards(image: ComparedImage, { start, end, bridge }: KnownGap): Run[] {
+  const rows: Run[] = []
+  let last = start
+  for (let y = start.y - 1; y > end && last.y - y <= bridge; y--) {
+    const run = runAbove(image, last, y)
+    if (run === null) continue
+    for (let between = last.y - 1; between > y; between--) rows.push({ ...last, y: between })
+    rows.push(run)
+    last = run
+  }
+  return rows
+}
+
+function runAbove(image: ComparedImage, last: Run, y: number): Run | null {
+  const isGap = (x: number) => {
+    const pixel = y * image.lab.width + x
+    const nearest = last.y * image.lab.width + Math.min(Math.max(x, last.left), last.right)
+    return distanceToShadow(image, pixel) < LIKE.shadow && deltaE(image.lab, pixel, image.lab, nearest) < LIKE.last
+  }
+  let longest: Run | null = null
+  for (let x = last.left - GROWTH; x <= last.right + GROWTH; x++) {
+    if (!isGap(x)) continue
+    const left = x
+    while (x < last.right + GROWTH && isGap(x + 1)) x++
+    if (longest === null || x - left > longest.right - longest.left) longest = { y, left, right: x }
+  }
+  return longest !== null && longest.right - longest.left + 1 >= MIN_WIDTH ? longest : null
 }

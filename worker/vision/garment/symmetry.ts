@@ -1,5 +1,5 @@
-import { boundsOf } from '../person/bounds.ts'
 import type { Box } from '../person/person.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { type Mask, maskToPlane, type Plane, type Point, sumOf } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import { norm } from '../raster/vector.ts'
@@ -77,7 +77,7 @@ interface Turned {
 }
 
 function measure(plane: Plane): Turned {
-  const box = boundsOf(plane, (value) => value > 0) ?? { x: 0, y: 0, width: 0, height: 0 }
+  const box = boundsOf(plane) ?? { x: 0, y: 0, width: 0, height: 0 }
   return { plane, box, sum: sumOf(plane) }
 }
 

@@ -1,11 +1,10 @@
 import type { Point } from '../raster/plane.ts'
 import { distance } from '../raster/vector.ts'
-import { findArmhole } from './armhole.ts'
+import { findArmhole, findNeckCorners } from './armhole.ts'
 import { type ArmpitBay, findArmpit, hasSleeves, higherOpposites } from './armpit.ts'
 import { farthestAlong, nearestIndex } from './chain.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 import { type HalfOutline, halfOutline, torsoWidthOf, waistWidthOf } from './half-outline.ts'
-import { findNeckCorners } from './neck-corner.ts'
 import { findSleeve } from './sleeve.ts'
 import type { Shape, UprightGarment } from './upright.ts'
 

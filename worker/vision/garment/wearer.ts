@@ -1,9 +1,9 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { showsGarmentAlone } from '../../../api/shared/generations/generation.ts'
 import type { Models } from '../../inference/models.ts'
-import { boundsOf } from '../person/bounds.ts'
 import { findPerson } from '../person/find-person.ts'
 import type { Box, Person } from '../person/person.ts'
+import { boundsOf } from '../raster/crop.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import { isWorn } from './classify.ts'
 import { cutOut } from './cut-out.ts'
@@ -29,7 +29,7 @@ export async function findWearer(
 /** Whether the box lies inside of one garment on a plain background. On a busy background a print cannot be told from a wearer. */
 function isPrinted(box: Box, photo: Bitmap): boolean {
   const alpha = findAlpha(photo)
-  const bounds = alpha && boundsOf(alpha, (value) => value > 0.5)
+  const bounds = alpha && boundsOf(alpha, 0.5)
   if (!bounds) return false
   const gaps = [
     (box.x - bounds.x) / bounds.width,

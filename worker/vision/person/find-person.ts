@@ -1,11 +1,10 @@
 import type { Models } from '../../inference/models.ts'
+import { boundsOf } from '../raster/crop.ts'
 import type { Bitmap, Size } from '../raster/plane.ts'
 import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { norm } from '../raster/vector.ts'
-import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
-import { locateFace } from './face.ts'
-import { faceColour } from './face-colour.ts'
+import { faceColour, locateFace } from './face.ts'
 import { locateHands } from './hand.ts'
 import { segmentHand } from './hand-area.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
@@ -144,7 +143,7 @@ async function confirmFirst(
     if (!confirms(body)) continue
     const level = roughMask ? levelFor(rough.next.side, ROUGH_SIDE) : 0
     const mask = segmentPerson(pyramid.from(level), regionInLevel(rough.next, level), body.segmentation)
-    const bounds = boundsOf(mask, (value) => value > 0.5)
+    const bounds = boundsOf(mask, 0.5)
     if (bounds === null) continue
     const box = boxInBitmap(bounds, level, pyramid.size)
     return { landmarks: body.landmarks, mask, box, score, presence: body.presence }

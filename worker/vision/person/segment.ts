@@ -1,10 +1,10 @@
 import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
 import { connectedComponents } from '../raster/components.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { dilate } from '../raster/morphology.ts'
 import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, threshold } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { applyAffine, composeAffine, warpAffinePlane } from '../raster/sample.ts'
-import { boundsOf } from './bounds.ts'
 import type { Box } from './person.ts'
 import { bitmapToRegion, type Region, regionToBitmap } from './region.ts'
 
@@ -54,7 +54,7 @@ function limit(segmentation: Plane, { data }: Mask): Plane {
 
 // The part of the level that the filter can reach from the set pixels of the region's view.
 function boundsInLevel(near: Mask, region: Region, { level, size }: { level: number; size: Size }): Box {
-  const bounds = boundsOf(near, (value) => value > 0)
+  const bounds = boundsOf(near)
   if (bounds === null) return { x: 0, y: 0, width: 0, height: 0 }
   const map = regionToBitmap(region, near.width)
   const xs = [bounds.x - 2 * RADIUS, bounds.x + bounds.width + 2 * RADIUS]

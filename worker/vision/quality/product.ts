@@ -2,10 +2,10 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { cutOut } from '../garment/cut-out.ts'
 import type { CutOut } from '../garment/garment.ts'
 import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
-import { boundsOf } from '../person/bounds.ts'
 import type { Box } from '../person/person.ts'
 import type { Cluster } from '../raster/clusters.ts'
 import { type Lab, rgbToLab } from '../raster/colour.ts'
+import { boundsOf } from '../raster/crop.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { erode } from '../raster/morphology.ts'
 import {
@@ -46,7 +46,7 @@ export function describeProduct(photo: Bitmap | Pixels): Product | null {
   if (!cut) return null
   const lab = rgbToLab(bitmapToColours(cut.colours))
   const inside = maskWhere(cut.alpha, (i) => cut.alpha.data[i] > 0.95)
-  const bounds = boundsOf(inside, (set) => set === 1)
+  const bounds = boundsOf(inside)
   const mean = meanOf(lab, inside)
   const palette = paletteOf(lab, inside)
   if (!bounds || !mean || palette.length === 0) return null
@@ -81,7 +81,7 @@ function chestOf(inside: Mask, { x, y, width, height }: Box): Mask {
 
 /** Root mean square difference between the lightness within a mask and its local mean over 1/25 of the mask's width. */
 export function detailOf(lab: Colours, mask: Mask): number {
-  const bounds = boundsOf(mask, (set) => set === 1)
+  const bounds = boundsOf(mask)
   if (!bounds) return 0
   const lightness = channelOf(lab, 0)
   const smooth = gaussianBlur(lightness, Math.max(1, bounds.width / 25))
@@ -101,7 +101,7 @@ const PRINT = { from: 0.02, to: 0.5 } as const
  * print.
  */
 export function findPrint(lab: Colours, mask: Mask, palette: readonly Cluster[]): number | null {
-  const bounds = boundsOf(mask, (set) => set === 1)
+  const bounds = boundsOf(mask)
   const [main] = palette
   if (!bounds || !main) return null
   let [all, count, sum] = [0, 0, 0]

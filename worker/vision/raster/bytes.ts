@@ -12,10 +12,10 @@ export function createBytes({ width, height }: Size, channels: number): Bytes {
   return { width, height, channels, data: new Uint8Array(width * height * channels) }
 }
 
-/** The bitmap composited on white. */
-export function onWhite({ width, height, channels, data }: Bitmap): Bytes {
+/** The bitmap composited on white, in 3 channels. */
+export function onWhite({ width, height, channels, data }: Bitmap): Bitmap {
   if (channels === 3) return { width, height, channels, data }
-  const out = createBytes({ width, height }, 3)
+  const out: Bitmap = { width, height, channels: 3, data: new Uint8Array(3 * width * height) }
   for (let from = 0, to = 0; from < data.length; from += 4, to += 3) {
     const alpha = data[from + 3] / 255
     for (let c = 0; c < 3; c++) out.data[to + c] = Math.round(data[from + c] * alpha + 255 * (1 - alpha))

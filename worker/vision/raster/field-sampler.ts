@@ -1,4 +1,5 @@
 import type { Plane, Size } from './plane.ts'
+import { linearTaps } from './sample.ts'
 
 /** Reads many planes row by row at the pixels of a larger bitmap. */
 export interface FieldSampler {
@@ -21,21 +22,21 @@ export function createFieldSampler(
   const perColumn = size.width / width
   const rows = planes.map(() => new Float32Array(width + 1))
   const values = new Float32Array(planes.length)
-  const columns = positions(width, size.width)
-  const lines = positions(height, size.height)
+  const columns = linearTaps(width, size.width)
+  const lines = linearTaps(height, size.height)
   return {
     moveTo(y) {
-      const upper = lines.before[y] * width
-      const lower = Math.min(lines.before[y] + 1, height - 1) * width
+      const upper = lines.first[y] * width
+      const lower = lines.second[y] * width
       for (let p = 0; p < planes.length; p++) mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y] })
-      const [above, below] = [spans[lines.before[y]], spans[Math.min(lines.before[y] + 1, height - 1)]]
+      const [above, below] = [spans[lines.first[y]], spans[lines.second[y]]]
       return {
         from: Math.max(0, Math.floor((Math.min(above.first, below.first) - 1) * perColumn)),
         to: Math.min(size.width, Math.ceil((Math.max(above.last, below.last) + 2) * perColumn)),
       }
     },
     fieldsAt(x) {
-      const left = columns.before[x]
+      const left = columns.first[x]
       const share = columns.share[x]
       for (let p = 0; p < rows.length; p++) values[p] = rows[p][left] + (rows[p][left + 1] - rows[p][left]) * share
       return values
@@ -66,15 +67,4 @@ function mixRows(
   const width = row.length - 1
   for (let x = 0; x < width; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
   row[width] = row[width - 1]
-}
-
-function positions(from: number, to: number): { before: Int32Array; share: Float32Array } {
-  const before = new Int32Array(to)
-  const share = new Float32Array(to)
-  for (let i = 0; i < to; i++) {
-    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1)
-    before[i] = Math.floor(at)
-    share[i] = at - before[i]
-  }
-  return { before, share }
 }

@@ -131,10 +131,10 @@ export function coloursToBitmap({ data, ...size }: Colours): Bitmap {
   return { ...size, data: new Uint8Array(bytes.buffer) }
 }
 
-/** One channel of an interleaved bitmap as a separate plane. */
-export function channelOf(colours: Colours, channel: number): Plane {
+/** One channel of an interleaved bitmap, times `scale`, as a separate plane. */
+export function channelOf(colours: Colours, channel: number, scale = 1): Plane {
   const { width, height, channels, data } = colours
   const out = new Float32Array(width * height)
-  for (let i = 0, j = channel; i < out.length; i++, j += channels) out[i] = data[j]
+  for (let i = 0, j = channel; i < out.length; i++, j += channels) out[i] = scale * data[j]
   return { width, height, data: out }
 }

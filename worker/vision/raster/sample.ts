@@ -36,33 +36,32 @@ export function sampleBilinear({ width, height, data }: Plane, x: number, y: num
   return top + (bottom - top) * fy
 }
 
+/** Linear interpolation along one side with half-pixel centres: the two inputs around each output, and the weight of the second. */
+export function linearTaps(from: number, to: number): { first: Int32Array; second: Int32Array; share: Float32Array } {
+  const taps = { first: new Int32Array(to), second: new Int32Array(to), share: new Float32Array(to) }
+  for (let i = 0; i < to; i++) {
+    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1)
+    taps.first[i] = at
+    taps.second[i] = Math.min(taps.first[i] + 1, from - 1)
+    taps.share[i] = at - taps.first[i]
+  }
+  return taps
+}
+
 /** Bilinear resize with half-pixel centres, for enlarging. To reduce, use `resizeArea`. */
 export function resizeBilinear(plane: Plane, size: Size): Plane {
-  if (size.width === plane.width && size.height === plane.height) return plane
-  const out = createPlane(size)
-  const sx = plane.width / size.width
-  const sy = plane.height / size.height
   const { width, height, data } = plane
-  const lefts = new Int32Array(size.width)
-  const rights = new Int32Array(size.width)
-  const fractions = new Float32Array(size.width)
-  for (let x = 0; x < size.width; x++) {
-    const u = Math.min(Math.max((x + 0.5) * sx - 0.5, 0), width - 1)
-    lefts[x] = u | 0
-    rights[x] = Math.min(lefts[x] + 1, width - 1)
-    fractions[x] = u - lefts[x]
-  }
-  for (let y = 0; y < size.height; y++) {
-    const v = Math.min(Math.max((y + 0.5) * sy - 0.5, 0), height - 1)
-    const y0 = v | 0
-    const upper = y0 * width
-    const lower = Math.min(y0 + 1, height - 1) * width
-    const fy = v - y0
-    for (let x = 0; x < size.width; x++) {
-      const fx = fractions[x]
-      const top = data[upper + lefts[x]] + (data[upper + rights[x]] - data[upper + lefts[x]]) * fx
-      const bottom = data[lower + lefts[x]] + (data[lower + rights[x]] - data[lower + lefts[x]]) * fx
-      out.data[y * size.width + x] = top + (bottom - top) * fy
+  if (size.width === width && size.height === height) return plane
+  const out = createPlane(size)
+  const columns = linearTaps(width, size.width)
+  const rows = linearTaps(height, size.height)
+  const row = new Float32Array(width)
+  for (let y = 0, to = 0; y < size.height; y++) {
+    const [upper, lower, fy] = [rows.first[y] * width, rows.second[y] * width, rows.share[y]]
+    for (let x = 0; x < width; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * fy
+    for (let x = 0; x < size.width; x++, to++) {
+      const left = row[columns.first[x]]
+      out.data[to] = left + (row[columns.second[x]] - left) * columns.share[x]
     }
   }
   return out

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
-import { changedRegion, checkResult } from '../../../../worker/vision/composite/region.ts'
+import { checkResult } from '../../../../worker/vision/composite/region.ts'
 import { type Bitmap, createPlane, type Plane } from '../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 60, height: 80 }
@@ -51,14 +51,5 @@ describe('checking a result', () => {
     ],
   ])('refuses %s', (_, result) => {
     expect(codeOf(() => checkResult(result, photo, PERSON))).toBe('RESULT_REJECTED')
-  })
-})
-
-describe('the changed region', () => {
-  it('is the smallest rectangle around every change', () => {
-    const change = box(12, 30, 13, 34)
-    change.data[40 * 60 + 50] = 0.01
-    expect(changedRegion(change)).toEqual({ x: 12, y: 30, width: 39, height: 11 })
-    expect(changedRegion(createPlane(SIZE))).toEqual({ x: 0, y: 0, width: 0, height: 0 })
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { kMeans } from '../../../../worker/vision/raster/clusters.ts'
 import { labToRgb, rgbToLab } from '../../../../worker/vision/raster/colour.ts'
 import { connectedComponents, fillHoles } from '../../../../worker/vision/raster/components.ts'
+import { boundsOf } from '../../../../worker/vision/raster/crop.ts'
 import { distanceTo } from '../../../../worker/vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../worker/vision/raster/fill.ts'
 import { gaussianBlur, guidedFilter } from '../../../../worker/vision/raster/filter.ts'
@@ -188,5 +189,16 @@ describe('clusters', () => {
     expect(clusters.map((c) => c.share)).toEqual([0.75, 0.25])
     expect(clusters[0].mean[0]).toBeCloseTo(2)
     expect(kMeans(samples, { dimensions: 1, count: 2 })).toEqual(clusters)
+  })
+})
+
+describe('bounds', () => {
+  it('contain every value above the limit', () => {
+    const plane = createPlane({ width: 60, height: 80 })
+    expect(boundsOf(plane)).toBe(null)
+    plane.data[30 * 60 + 12] = 1
+    plane.data[40 * 60 + 50] = 0.01
+    expect(boundsOf(plane)).toEqual({ x: 12, y: 30, width: 39, height: 11 })
+    expect(boundsOf(plane, 0.5)).toEqual({ x: 12, y: 30, width: 1, height: 1 })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featherMask } from '../../../../worker/vision/raster/feather.ts'
-import { gaussianBlur } from '../../../../worker/vision/raster/filter.ts'
+import { gaussianBlur, weightedBlur } from '../../../../worker/vision/raster/filter.ts'
 import {
   type Colours,
   createPlane,
@@ -9,7 +9,6 @@ import {
   type Plane,
 } from '../../../../worker/vision/raster/plane.ts'
 import { difference, enlargeByFactor, reduceByFactor, reduceMasked } from '../../../../worker/vision/raster/reduce.ts'
-import { weightedBlur } from '../../../../worker/vision/raster/weighted.ts'
 
 const ramp = (width: number, height: number): Plane => ({
   width,

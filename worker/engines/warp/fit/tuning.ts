@@ -151,7 +151,7 @@ export const SKIRT_SAG = { depth: 0.05, own: 0.6 } as const
 
 /**
  * F of a dress's chest and thighs, X of its middle, and max ΔE between both for a dress: at most 6 on seven real dresses, at least 15 on
- * six tops over trousers or skirts. fit/lower/worn-dress.test.ts.
+ * six tops over trousers or skirts. fit/lower/fit.test.ts.
  */
 export const DRESS_CLOTH = { chest: [0.4, 0.8], thighs: [1.2, 1.5], across: 0.3, difference: 9 } as const
 

@@ -1,4 +1,4 @@
-import { gaussianBlur } from '../../../vision/raster/filter.ts'
+import { gaussianBlur, weightedBlur } from '../../../vision/raster/filter.ts'
 import { erode } from '../../../vision/raster/morphology.ts'
 import {
   type Colours,
@@ -12,7 +12,6 @@ import {
 import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
 import { clamp, medianOf } from '../../../vision/raster/statistics.ts'
 import { norm } from '../../../vision/raster/vector.ts'
-import { weightedBlur } from '../../../vision/raster/weighted.ts'
 import { BELIEF, DARK_OFFSET, FOLD_DEPTH, LIGHT_LIMITS, LIGHT_SIGMA, PRINT, SCENE_DEPTH } from './tuning.ts'
 
 /** The light on a worn piece of cloth, as a factor on colours; 1 outside the cloth. `lab` is the bitmap in CIE Lab. */

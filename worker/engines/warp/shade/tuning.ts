@@ -4,7 +4,7 @@
  * value.
  */
 
-/** Max mean ΔE by which shading changes the product's colour; beyond it all shading is weakened. shade/upper.test.ts, "harsh light". */
+/** Max mean ΔE by which shading changes the product's colour; beyond it all shading is weakened. shade/shade.test.ts, "harsh light". */
 export const MAX_DIFFERENCE = 4.5
 
 // The light on the worn cloth.

@@ -1,5 +1,5 @@
 import type { Warped } from '../dressing.ts'
-import type { Fitting } from '../fit/fitting.ts'
+import type { Fitting } from '../fit/fit.ts'
 import { warpLower } from './lower.ts'
 import { warpUpper } from './upper.ts'
 

@@ -5,6 +5,7 @@ import { createFieldSampler, type FieldSampler } from '../../../../vision/raster
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
   type Bitmap,
+  channelOf,
   countSet,
   createPlane,
   type Mask,
@@ -19,7 +20,6 @@ import { clamp } from '../../../../vision/raster/statistics.ts'
 import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
 import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
-import { planeOf } from '../planes.ts'
 import {
   BARE_FOREARMS,
   HANGING_TOP,
@@ -46,8 +46,8 @@ export function composeLower(
 ): { image: Bitmap; change: Plane } {
   const front = inFront(fitting, removal)
   const fields = [
-    ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
-    planeOf(removal.layer, 3, 1 / 255),
+    ...[0, 1, 2].map((channel) => channelOf(removal.layer, channel)),
+    channelOf(removal.layer, 3, 1 / 255),
     front,
     shadowBelow(front, fitting),
     hemShadow(fitting, { cover, removal }),

@@ -2,10 +2,11 @@ import { FAR } from '../../../../vision/body/bone-field.ts'
 import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import { isSeated } from '../../../../vision/body/seated.ts'
+import { apartInLight } from '../../../../vision/raster/colour.ts'
 import { keepComponents } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { close, erode, open } from '../../../../vision/raster/morphology.ts'
-import { createPlane, type Plane, subset } from '../../../../vision/raster/plane.ts'
+import { channelOf, createPlane, type Plane, subset } from '../../../../vision/raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
 import { clamp } from '../../../../vision/raster/statistics.ts'
@@ -14,15 +15,16 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
-import { planeOf } from '../planes.ts'
 import {
   ARM_GAP,
   ARM_SHADE,
   AROUND,
   CONTACT,
   HAND_FROM,
+  HANGING_TOP,
   HIDDEN_OVER,
   HUE,
+  LAP,
   MIN_SHOWN,
   MIXING_REACH,
   ON_PERSON,
@@ -30,7 +32,6 @@ import {
   SLEEVE_SHADE,
   SURE_PERSON,
 } from '../tuning.ts'
-import { bringLapToFront } from './lap.ts'
 
 // Indices of the fields in the sampler's rows. The shadows of the sleeves follow.
 export const REMOVAL = 0
@@ -56,8 +57,8 @@ export function findOcclusionOrder(
   const arm = armInFront(fitting, removal)
   const hands = handsInFront(fitting, removal)
   return [
-    ...[0, 1, 2].map((channel) => behind(planeOf(removal.layer, channel), hands)),
-    behind(planeOf(removal.layer, 3, 1 / 255), hands),
+    ...[0, 1, 2].map((channel) => behind(channelOf(removal.layer, channel), hands)),
+    behind(channelOf(removal.layer, 3, 1 / 255), hands),
     behindPerson(person.mask),
     contactShadow(fitting, { cover: garment.cover, zones, strength: 1 }),
     contactShadow(fitting, { cover: garment.sleeves, zones, strength: SLEEVE_CONTACT }),
@@ -211,4 +212,31 @@ function sleeveBehind({ body, parts, placement, regions }: FittingRegions, side:
   const armpit = dot(subtract(placement.armpits[side], body.shoulders), body.down) / body.trunk
   for (let i = 0; i < behind.data.length; i++) behind.data[i] = clamp((parts.along.data[i] - armpit) / HIDDEN_OVER)
   return behind
+}
+
+/**
+ * Brings the thighs of a seated person, which are in front of the hem, to the front, in place. `front` is the share of objects in front of
+ * the garment, 0 to 1.
+ */
+function bringLapToFront(
+  front: Plane,
+  {
+    parts: { lower, along, lab },
+    worn,
+    unit,
+    softness,
+  }: { parts: Parts; worn: Pick<WornGarment, 'cloth'>; unit: number; softness: number },
+): void {
+  const { cells } = worn.cloth
+  const isTop = (i: number) => {
+    const cell = cellAt(worn.cloth, lab, i)
+    const colour = [cells.data[cell], cells.data[cell + 1], cells.data[cell + 2]] as const
+    return apartInLight(lab, i, { colour, lightness: LAP.lightness }) < LAP.difference
+  }
+  const lap = keepComponents(
+    subset(lower, (i) => along.data[i] > LAP.from && !isTop(i)),
+    ({ area }) => area > HANGING_TOP.area * unit ** 2,
+  )
+  const soft = featherMask(open(lap, LAP.width * unit), softness)
+  for (let i = 0; i < front.data.length; i++) front.data[i] = Math.max(front.data[i], soft.data[i])
 }

@@ -4,7 +4,7 @@ import type { UpperGarment } from '../../../../vision/garment/garment.ts'
 import type { Plane, Point } from '../../../../vision/raster/plane.ts'
 import { interpolate, resample } from '../../../../vision/raster/polyline.ts'
 import { distanceToEdge } from '../../../../vision/raster/ray.ts'
-import { add, between, distance, move, scale, subtract } from '../../../../vision/raster/vector.ts'
+import { add, between, distance, dot, move, perpendicular, scale, subtract } from '../../../../vision/raster/vector.ts'
 import {
   ARMPIT,
   HEM_SAG,
@@ -16,7 +16,6 @@ import {
   SHOULDER_LIFT,
   TURN_SHIFT,
 } from '../tuning.ts'
-import { carryAlongChord } from './chord.ts'
 import type { Fit, FitInput } from './size.ts'
 
 export interface TorsoPlacement {
@@ -206,4 +205,26 @@ function outlineTorso({ sides, landmarks }: UpperGarment): Point[] {
     return [...shoulder, ...(armhole ?? [landmarks[side].shoulder, landmarks[side].armpit]), ...seam, ...hem]
   }
   return [...half(0), ...half(1).reverse()]
+}
+
+/** A straight line between two landmarks, and its target. */
+interface ChordPair {
+  readonly from: readonly [Point, Point]
+  readonly to: readonly [Point, Point]
+  /** Extra scale of the curve's height over its chord, relative to the chord's scale. */
+  readonly height?: number
+}
+
+/** Moves a curve along with its two landmarks: position along the chord and height over it stay in proportion. */
+function carryAlongChord(curve: readonly Point[], { from, to, height = 1 }: ChordPair): Point[] {
+  const chord = subtract(from[1], from[0])
+  const squared = Math.max(1e-9, dot(chord, chord))
+  const normal = perpendicular(chord)
+  const newChord = subtract(to[1], to[0])
+  const newNormal = perpendicular(newChord)
+  return curve.map((point) => {
+    const offset = subtract(point, from[0])
+    const onChord = move(to[0], newChord, dot(offset, chord) / squared)
+    return move(onChord, newNormal, (height * dot(offset, normal)) / squared)
+  })
 }

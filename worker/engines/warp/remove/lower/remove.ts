@@ -1,10 +1,15 @@
 import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import { FAR } from '../../../../vision/body/bone-field.ts'
 import { bareLegRadius } from '../../../../vision/body/leg-profile.ts'
-import { labToRgb } from '../../../../vision/raster/colour.ts'
+import { labToRgb, tintApart } from '../../../../vision/raster/colour.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
-import { dilate, open as openMask } from '../../../../vision/raster/morphology.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { weightedBlur } from '../../../../vision/raster/filter.ts'
+import { dilate, erode, open as openMask } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
+  channelOf,
+  countSet,
   createMask,
   createPlane,
   type Mask,
@@ -12,12 +17,24 @@ import {
   type Plane,
   subset,
 } from '../../../../vision/raster/plane.ts'
-import type { FittedLegs } from '../../fit/lower/fitting.ts'
+import { enlargeByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
+import type { FittedLegs, WornLower } from '../../fit/lower/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { LowerRemoval } from '../removal.ts'
-import { BACKGROUND_MARGIN, BARE_LEG, LEG_RIM, MAX_WITHOUT_SKIN, MIN_FILLED, WARNED } from '../tuning.ts'
-import { fillAcross } from './background.ts'
-import { inventLegs } from './invented-skin.ts'
+import {
+  BACKGROUND_MARGIN,
+  BARE_LEG,
+  LEG_RIM,
+  LEG_ROUND,
+  LEG_TONE,
+  MAX_WITHOUT_SKIN,
+  MAYBE_PERSON,
+  MIN_FILLED,
+  ROW_ENDS,
+  WARNED,
+  WORN_LIGHT,
+} from '../tuning.ts'
 
 /**
  * Removes the worn trousers or skirt where `cover` (0 to 1, the new garment) does not hide it and `allowed` permits it: legs
@@ -144,4 +161,133 @@ function paintLayer(layer: Colours, colours: Colours, share: Plane): void {
       layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colours.data[i * 3 + c] * alpha
     layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
   }
+}
+
+/**
+ * Continues the background behind a person's legs along the rows of the bitmap, from both ends of every gap: baseboards,
+ * floorboards and horizons are level. `hidden` is the person (0 to 1), `margin` the unreliable px around the person; fills
+ * only pixels with `wanted` above 0.
+ */
+export function fillAcross(
+  photo: Colours,
+  { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
+): Colours {
+  const unknown = dilate(
+    maskWhere(hidden, (i) => hidden.data[i] >= MAYBE_PERSON),
+    margin,
+  )
+  const out: Colours = { ...photo, data: photo.data.slice() }
+  for (let y = 0; y < photo.height; y++) fillRow(y, { photo, unknown, wanted, out })
+  return out
+}
+
+function fillRow(
+  y: number,
+  { photo, unknown, wanted, out }: { photo: Colours; unknown: Mask; wanted: Plane; out: Colours },
+): void {
+  const { width } = photo
+  const start = y * width
+  for (let x = 0; x < width; x++) {
+    if (!unknown.data[start + x]) continue
+    let end = x
+    while (end < width && unknown.data[start + end]) end++
+    const left = x > 0 ? meanOf(photo, start + Math.max(0, x - ROW_ENDS), start + x) : null
+    const right = end < width ? meanOf(photo, start + end, start + Math.min(width, end + ROW_ENDS)) : null
+    const from = left ?? right
+    const to = right ?? left
+    for (let at = x; at < end && from && to; at++) {
+      if (wanted.data[start + at] <= 0) continue
+      const share = (at - x + 1) / (end - x + 1)
+      for (let c = 0; c < 3; c++) out.data[(start + at) * 3 + c] = from[c] + (to[c] - from[c]) * share
+    }
+    x = end
+  }
+}
+
+function meanOf({ data }: Colours, from: number, to: number): [number, number, number] {
+  const sum: [number, number, number] = [0, 0, 0]
+  for (let i = from; i < to; i++) for (let c = 0; c < 3; c++) sum[c] += data[i * 3 + c] / (to - from)
+  return sum
+}
+
+/**
+ * Bare legs as CIE Lab of the analysed bitmap: the tone of bare parts of the legs, else of arms and face, darker towards the
+ * edges and where the worn garment was in shade. Null if the photo shows no skin.
+ */
+function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
+  const { body, parts } = input
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const known = knownSkin(input, worn)
+  if (!known) return null
+  const reduced = reduceMasked(parts.lab, known, factor)
+  const filled = fillSmoothly(reduced.colours, reduced.weight)
+  const tones: Colours = { ...parts.lab, data: new Float32Array(parts.lab.data.length) }
+  for (let c = 0; c < 3; c++) {
+    const plane = enlargeByFactor(channelOf(filled, c), factor, parts.skin)
+    for (let i = 0; i < plane.data.length; i++) tones.data[i * 3 + c] = plane.data[i]
+  }
+  roundLegs(tones, input)
+  shadeLikeWorn(tones, input, { worn, factor })
+  return tones
+}
+
+// Skin of the legs if there is enough of it, else of the arms, else all visible skin.
+function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLower): Mask | null {
+  const { skin, along, skinColour, lab } = parts
+  if (!skinColour) return null
+  const clean = erode(
+    subset(skin, (i) => {
+      if (person.mask.data[i] <= 0.9 || Math.abs(lab.data[i * 3] - skinColour[0]) >= LEG_TONE.fromSkin) return false
+      return tintApart(lab, i, skinColour) < LEG_TONE.tint
+    }),
+    1.5,
+  )
+  const onLegs = subset(
+    clean,
+    (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
+  )
+  const minSamples = LEG_TONE.area * body.unit ** 2
+  if (countSet(onLegs) > minSamples) return middleTones(onLegs, lab)
+  const onArms = subset(clean, (i) => arms.data[i] === 1)
+  if (countSet(onArms) > minSamples) return middleTones(onArms, lab)
+  return countSet(clean) > 30 ? middleTones(clean, lab) : null
+}
+
+function middleTones(skin: Mask, lab: Colours): Mask {
+  const median = medianOf(lab, skin, 0)
+  return subset(skin, (i) => Math.abs(lab.data[i * 3] - median) < LEG_TONE.fromMedian)
+}
+
+function roundLegs(tones: Colours, { body, legs, fields }: FittedLegs): void {
+  for (let i = 0; i < fields[0].distance.data.length; i++) {
+    let rim = 2
+    let knee = 0
+    for (const [side, { distance, along }] of fields.entries()) {
+      if (distance.data[i] >= FAR) continue
+      const share = along.data[i] / legs[side].length
+      const own = distance.data[i] / bareLegRadius(body, share)
+      if (own >= rim) continue
+      rim = own
+      knee = Math.exp(-(((along.data[i] - legs[side].thigh) / (LEG_ROUND.kneeLength * body.unit)) ** 2))
+    }
+    if (rim > 1.2) continue
+    tones.data[i * 3] +=
+      LEG_ROUND.middle - LEG_ROUND.edge * Math.min(1.1, rim) ** LEG_ROUND.power - LEG_ROUND.knee * knee * (1 - rim)
+    tones.data[i * 3 + 1] += LEG_ROUND.kneeRed * knee
+  }
+}
+
+function shadeLikeWorn(
+  tones: Colours,
+  { body, parts }: FittedLegs,
+  { worn, factor }: { worn: WornLower; factor: number },
+): void {
+  const { colours, weight } = reduceMasked(parts.lab, worn.mask, factor)
+  const lightness = channelOf(colours, 0)
+  const near = weightedBlur(lightness, weight, (WORN_LIGHT.near * body.unit) / factor)
+  const wide = weightedBlur(lightness, weight, (WORN_LIGHT.wide * body.unit) / factor)
+  for (let i = 0; i < near.values.data.length; i++) near.values.data[i] -= wide.values.data[i]
+  const relief = enlargeByFactor(near.values, factor, parts.skin)
+  for (let i = 0; i < relief.data.length; i++)
+    tones.data[i * 3] += Math.min(WORN_LIGHT.lighter, Math.max(-WORN_LIGHT.darker, WORN_LIGHT.share * relief.data[i]))
 }

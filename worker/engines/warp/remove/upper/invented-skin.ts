@@ -1,7 +1,7 @@
 import { type ArmField, armMask } from '../../../../vision/body/arm-field.ts'
 import { distanceTo } from '../../../../vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { gaussianBlur, gaussianBlurColours } from '../../../../vision/raster/filter.ts'
+import { gaussianBlur, gaussianBlurColours, weightedBlur } from '../../../../vision/raster/filter.ts'
 import { erode } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
@@ -19,7 +19,6 @@ import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { norm } from '../../../../vision/raster/vector.ts'
-import { weightedBlur } from '../../../../vision/raster/weighted.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
 

@@ -1,8 +1,7 @@
 import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
-import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { fillMembrane } from '../../../../vision/raster/membrane.ts'
+import { fillMembrane, fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { dilate } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
@@ -36,7 +35,7 @@ import {
 } from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
-import { bodyWithin } from './zone-outline.ts'
+import { bodyWithin } from './zone-evidence.ts'
 import { assignZones } from './zones.ts'
 
 /**

@@ -1,14 +1,38 @@
-import { dilate } from '../../../../vision/raster/morphology.ts'
+import { type ArmField, armMask, bareRadiusAt } from '../../../../vision/body/arm-field.ts'
+import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
+import { apartInLight } from '../../../../vision/raster/colour.ts'
+import { componentsTouching, connectedComponents } from '../../../../vision/raster/components.ts'
+import { distanceTo } from '../../../../vision/raster/distance.ts'
+import { dilate, open } from '../../../../vision/raster/morphology.ts'
+import {
+  countSet,
+  createMask,
+  type Mask,
+  maskWhere,
+  type Plane,
+  subset,
+  union,
+} from '../../../../vision/raster/plane.ts'
+import { fillPolygon } from '../../../../vision/raster/polygon.ts'
+import { difference, type Reduced } from '../../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { move } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import type { WornGarment } from '../removal.ts'
-import { BELOW_HEM, MIDRIFF, NECK, TORSO } from '../tuning.ts'
-import { findCuffShadows } from './cuff-shadow.ts'
-import { extendGarmentToWornEdge } from './worn-edge.ts'
-import { besideLowerTest, keptUnder, neckTest, undressedArms } from './zone-evidence.ts'
-import { growLowerDownwards, joinEnclosedToSkin, removeCastShadow, smoothArms } from './zone-outline.ts'
-import { type ZoneEvidence, zoneOf } from './zone-rules.ts'
+import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
+import { BELOW_HEM, CUFF_SHADOW, EDGE_EXTENSION, LUMP_SIZE, MIDRIFF, NECK, TORSO } from '../tuning.ts'
+import {
+  besideLowerTest,
+  growLowerDownwards,
+  joinEnclosedToSkin,
+  keptUnder,
+  neckTest,
+  removeCastShadow,
+  smoothArms,
+  undressedArms,
+} from './zone-evidence.ts'
 
 /** Selects the replacement of each pixel of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
 export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
@@ -63,4 +87,177 @@ function placeTests(fitting: FittingRegions) {
       return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
     },
   }
+}
+
+/** What the rules ask about a pixel. */
+export interface ZoneEvidence {
+  /** Clothes under an open jacket. */
+  readonly isUnderJacket: (pixel: number) => boolean
+  /** The shadow of an old cuff, or cloth at it that is labelled as skin. */
+  readonly isCuffShadow: (pixel: number) => boolean
+  /** The worn garment, with a rim. */
+  readonly isRemovable: (pixel: number) => boolean
+  /** An arm that the old sleeve covers and the new one does not. */
+  readonly isUndressedArm: (pixel: number) => boolean
+  /** Hidden by the new garment. */
+  readonly isCovered: (pixel: number) => boolean
+  /** In the colour of the background, and not surely body. */
+  readonly isBackgroundLike: (pixel: number) => boolean
+  /** Below the new hem, where the lower garment is. */
+  readonly isBelowHem: (pixel: number) => boolean
+  /** Further out than the lower garment is wide. */
+  readonly isBesideLower: (pixel: number) => boolean
+  /** Limbs, shoulders, neck or torso. */
+  readonly isBody: (pixel: number) => boolean
+  /** As high as the torso. */
+  readonly isBesideTorso: (pixel: number) => boolean
+}
+
+interface ZoneRule {
+  readonly name: string
+  readonly zone: number
+  readonly applies: (evidence: ZoneEvidence, pixel: number) => boolean
+}
+
+/** In order: the first rule that applies to a pixel decides its zone. */
+export const ZONE_RULES: readonly ZoneRule[] = [
+  { name: 'clothes under a jacket stay', zone: KEEP, applies: (e, i) => e.isUnderJacket(i) },
+  {
+    name: 'old cuffs become skin beside worn cloth and in front of the new garment',
+    zone: SKIN,
+    applies: (e, i) => e.isCuffShadow(i) && (!e.isRemovable(i) || e.isCovered(i)),
+  },
+  { name: 'all but the worn garment stays', zone: KEEP, applies: (e, i) => !e.isRemovable(i) },
+  { name: 'an undressed arm is in front of the new garment', zone: SKIN, applies: (e, i) => e.isUndressedArm(i) },
+  { name: 'nothing is replaced behind the new garment', zone: KEEP, applies: (e, i) => e.isCovered(i) },
+  // Light cloth in front of a light wall: background over background is harmless, any other replacement would create patches.
+  { name: 'cloth like the background becomes background', zone: BACKGROUND, applies: (e, i) => e.isBackgroundLike(i) },
+  {
+    name: 'a wide hem beside the lower garment becomes background',
+    zone: BACKGROUND,
+    applies: (e, i) => e.isBelowHem(i) && e.isBesideLower(i),
+  },
+  { name: 'the lower garment continues up to the new hem', zone: LOWER, applies: (e, i) => e.isBelowHem(i) },
+  { name: 'the body is bared', zone: SKIN, applies: (e, i) => e.isBody(i) },
+  { name: 'cloth beside the torso becomes background', zone: BACKGROUND, applies: (e, i) => e.isBesideTorso(i) },
+  { name: 'the rest of old cuffs becomes skin', zone: SKIN, applies: (e, i) => e.isCuffShadow(i) },
+]
+
+/** The zone of one pixel: KEEP, BACKGROUND, LOWER or SKIN. */
+export function zoneOf(evidence: ZoneEvidence, pixel: number): number {
+  for (const { zone, applies } of ZONE_RULES) if (applies(evidence, pixel)) return zone
+  return KEEP
+}
+
+/**
+ * Remains of worn cuffs on arms that the new garment leaves bare: shadows, and cloth that is labelled dark skin and would remain
+ * as a bracelet. `cloth` is the worn garment in CIE Lab.
+ */
+function findCuffShadows(fitting: FittingRegions, cloth: Reduced): Mask {
+  const [left, right] = bothSides((side) => underCuff(fitting, cloth, side))
+  return union(left, right)
+}
+
+function underCuff({ person, body, parts, placement, regions }: FittingRegions, cloth: Reduced, side: Side): Mask {
+  const arm = regions.arms[side]
+  const { unit } = body
+  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)?.length ?? 0
+  if (arm.sleeveEnd === 0 || sleeve > arm.sleeveEnd - CUFF_SHADOW.before * unit) return createMask(parts.skin)
+  const within = (from: number, to: number) =>
+    armMask(arm, (way) =>
+      way > from && way < to ? CUFF_SHADOW.width * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0,
+    )
+  const { sleeveEnd } = arm
+  const bare = subset(
+    within(sleeveEnd + CUFF_SHADOW.beyond * unit, sleeveEnd + CUFF_SHADOW.toneUntil * unit),
+    (i) => parts.skin.data[i] === 1,
+  )
+  const tone = countSet(bare) < 20 ? null : medianOf(parts.lab, bare, 0)
+  const isCloth = (i: number) => {
+    if (parts.skinColour === null) return false
+    const toCloth = difference(parts.lab, cloth, i)
+    const toSkin = apartInLight(parts.lab, i, { colour: parts.skinColour, lightness: 1 })
+    return toCloth < CUFF_SHADOW.cloth && toCloth < CUFF_SHADOW.likeness * toSkin
+  }
+  const around = within(sleeveEnd - CUFF_SHADOW.before * unit, sleeveEnd + CUFF_SHADOW.beyond * unit)
+  const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
+  const dark = subset(
+    around,
+    (i) =>
+      person.mask.data[i] > 0.3 &&
+      !isOtherHand(i) &&
+      (isCloth(i) || (tone !== null && parts.lab.data[i * 3] < tone - CUFF_SHADOW.darker)),
+  )
+  return subset(dilate(dark, 1), (i) => !isOtherHand(i))
+}
+
+// Fingers of crossed arms are in front of the other arm's cuff.
+function handTest({ along, distance, wrist }: ArmField, radius: number): (i: number) => boolean {
+  return (i) => distance.data[i] < radius && along.data[i] > wrist - radius
+}
+
+/**
+ * A thin strip becomes garment if the new garment could as well extend that far: a drawn edge in the old garment's place looks like
+ * a worn edge, unlike invented skin or background. Hem, cuffs and neckline stay where the product has them.
+ */
+function extendGarmentToWornEdge(
+  zones: Uint8Array,
+  { body, parts, placement, regions }: FittingRegions,
+  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
+): void {
+  const { torso, sleeves, cover } = garment
+  const isOpen = (i: number) => (zones[i] === BACKGROUND || zones[i] === SKIN) && cover.data[i] < SOLID
+  const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
+  const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
+  const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
+  // Where the old garment diverges from the new one, the strip ends in a slope instead of a step.
+  const isNear = (far: Plane, i: number, reach: number) => {
+    const max = reach * body.unit
+    return far.data[i] <= Math.min(max, 2 * max - far.data[i] - toEdge.data[i])
+  }
+  const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
+  const up = -0.4 * body.unit
+  const opening = fillPolygon(torso, [
+    ...neck,
+    move(placement.neckCorners[1], body.down, up),
+    move(placement.neckCorners[0], body.down, up),
+  ])
+  // On an arm a garment ends at the end of its sleeve.
+  const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
+  const isUnderSleeve = (i: number) =>
+    regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
+  const hug = createMask(cover)
+  for (let i = 0; i < zones.length; i++) {
+    if (!isOpen(i) || undressed.data[i]) continue
+    if (parts.along.data[i] > placement.hem - 0.02) continue
+    if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
+    const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
+    if (atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+  }
+  // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
+  const broad = open(
+    maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
+    EDGE_EXTENSION.tongue * body.unit,
+  )
+  for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
+  // Regions that an arm separates from the garment do not belong to it.
+  const seen = dilate(
+    maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
+    2,
+  )
+  const joined = withoutLumps(componentsTouching(hug, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
+  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
+}
+
+// A seam that is slightly further out stays so for some length; a short and thick strip is the root of an old sleeve.
+function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFrame): Mask {
+  const { labels, components } = connectedComponents(hug)
+  const thickness = new Float32Array(components.length + 1)
+  for (let i = 0; i < labels.length; i++)
+    if (hug.data[i]) thickness[labels[i]] = Math.max(thickness[labels[i]], farOf(i))
+  const isLump = components.map(({ label, area }) => {
+    const thick = thickness[label]
+    return thick > LUMP_SIZE.thick * unit && area < LUMP_SIZE.length * thick ** 2
+  })
+  return subset(hug, (i) => !isLump[labels[i] - 1])
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillAcross } from '../../../../../../worker/engines/warp/remove/lower/background.ts'
+import { fillAcross } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
 import { type Colours, createPlane } from '../../../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 40, height: 20 }

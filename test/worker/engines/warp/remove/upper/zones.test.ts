@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { BACKGROUND, KEEP, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
-import { ZONE_RULES, type ZoneEvidence, zoneOf } from '../../../../../../worker/engines/warp/remove/upper/zone-rules.ts'
+import { ZONE_RULES, type ZoneEvidence, zoneOf } from '../../../../../../worker/engines/warp/remove/upper/zones.ts'
 
 const never = () => false
 const always = () => true

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillMembrane } from '../../../../worker/vision/raster/membrane.ts'
+import { fillMembrane } from '../../../../worker/vision/raster/fill.ts'
 import { type Colours, createPlane } from '../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 60, height: 40 }

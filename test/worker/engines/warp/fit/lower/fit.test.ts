@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { partDress } from '../../../../../../worker/engines/warp/fit/lower/worn-dress.ts'
+import { partDress } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import { COLOURS, drawPerson } from '../../../../vision/body/drawn-person.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findStrands } from '../../../../worker/vision/body/hair-strands.ts'
+import { findStrands } from '../../../../worker/vision/body/hair-labels.ts'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
 import { type Colours, countSet, type Mask, maskWhere } from '../../../../worker/vision/raster/plane.ts'
 

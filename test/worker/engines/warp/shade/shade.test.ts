@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measureLight, shadeUpper } from '../../../../../worker/engines/warp/shade/upper.ts'
+import { measureLight, shadeUpper } from '../../../../../worker/engines/warp/shade/shade.ts'
 import { rgbToLab } from '../../../../../worker/vision/raster/colour.ts'
 import type { Bitmap, Pixels } from '../../../../../worker/vision/raster/plane.ts'
 import { type Colour, drawPerson } from '../../../vision/body/drawn-person.ts'
