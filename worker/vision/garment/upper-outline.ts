@@ -1,11 +1,18 @@
 import type { Point } from '../raster/plane.ts'
 import { distance } from '../raster/vector.ts'
-import { findArmhole, findNeckCorners } from './armhole.ts'
-import { type ArmpitBay, findArmpit, hasSleeves, higherOpposites } from './armpit.ts'
+import {
+  type ArmpitBay,
+  findArmpit,
+  type HalfOutline,
+  halfOutline,
+  hasSleeves,
+  higherOpposites,
+  torsoWidthOf,
+  waistWidthOf,
+} from './armpit.ts'
 import { farthestAlong, nearestIndex } from './chain.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
-import { type HalfOutline, halfOutline, torsoWidthOf, waistWidthOf } from './half-outline.ts'
-import { findSleeve } from './sleeve.ts'
+import { findArmhole, findNeckCorners, findSleeve } from './sleeve.ts'
 import type { Shape, UprightGarment } from './upright.ts'
 
 interface HalfLandmarks {
