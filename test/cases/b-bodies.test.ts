@@ -55,8 +55,9 @@ describe('request bodies', () => {
     drape.database.one(sql.unsafe`
       select (select count(*) from images)::int as images, (select count(*) from objects)::int as objects`)
   const objects = async () => (await readdir(drape.env.STORAGE_URL.slice('file:'.length), { recursive: true })).sort()
-  const temporaryFiles = async () => {
-    const names = await readdir(temporary, { recursive: true })
+  const temporaryFiles = async (): Promise<string[]> => {
+    // A folder can be deleted while it is read.
+    const names = await readdir(temporary, { recursive: true }).catch(() => temporaryFiles())
     return names.filter((name) => name !== 'drape-uploads' && name.startsWith('drape-uploads'))
   }
   const untilNoTemporaryFiles = () => until(async () => (await temporaryFiles()).length === 0)

@@ -14,6 +14,7 @@ import { type MailServer, startMailServer } from '../../../support/smtp-server.t
 import { until } from '../../../support/until.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
+const Failed = rowType(Type.Object({ id: Type.String(), attempts: Type.Integer() }))
 
 describe('a receipt by e-mail', () => {
   let drape: Drape
@@ -38,12 +39,21 @@ describe('a receipt by e-mail', () => {
     drape.call('DELETE', `/tryon/v1/customers/${externalUserId}`, { headers: { 'x-receipt-email': address } })
   const countAddresses = () =>
     drape.database.oneFirst(sql.type(Count)`select count(*)::int as count from receipt_mails`)
+  const hurried = new Map<string, number>()
   /** Stands for the lifetime of caches, and for the time between attempts. */
   const hurry = async () => {
     await drape.database.query(
       sql.unsafe`update erasures set cached_until = now(), check_at = now() where issued_at is null`,
     )
-    await drape.database.query(sql.unsafe`update receipt_mails set send_at = now() where attempts > 0`)
+    const failed = await drape.database.any(
+      sql.type(Failed)`select erasure_id as id, attempts from receipt_mails where attempts > 0`,
+    )
+    for (const { id, attempts } of failed) {
+      // Only once after each attempt: the next one could be in progress, and a third one would send a second e-mail.
+      if (hurried.get(id) === attempts) continue
+      hurried.set(id, attempts)
+      await drape.database.query(sql.unsafe`update receipt_mails set send_at = now() where erasure_id = ${id}`)
+    }
   }
   const untilHurried = (look: () => boolean | Promise<boolean>) =>
     until(async () => {
