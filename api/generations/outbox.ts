@@ -55,7 +55,7 @@ export function createOutbox(database: Database) {
      * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the engine queue do not count
      * for the turns of interactive jobs. One relay claims at a time.
      *
-     * Arrays instead of joins: Postgres expects 1 job where there are 500, so that it would compare each with each. Rows are found again
+     * Arrays instead of joins: Postgres expects 1 job where there are 1,000, so that it would compare each with each. Rows are found again
      * by their places (`ctid`), and only what the queue holds leaves the database: both take a third of the time of a claim. A row that is
      * changed meanwhile has another place; the next claim finds it.
      */

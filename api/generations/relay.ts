@@ -139,7 +139,7 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(from), ...list.slice(0, from)]
 }
 
-/** Caches the live engine queues for `LANE_CACHE_MS`, or until `renew` is called. */
+/** Caches the live engine queues for `QUEUE_CACHE_MS`, or until `renew` is called. */
 function createQueueCache(find: () => Promise<EngineQueue[]>) {
   let engineQueues: readonly EngineQueue[] = []
   let until = Number.NEGATIVE_INFINITY

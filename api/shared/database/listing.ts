@@ -26,7 +26,7 @@ export interface Listing<R> {
   count(search: ListSearch): Promise<number>
 }
 
-/** A higher count takes long, and helps nobody. */
+/** Counting further takes long, and the list shows only that there are more. */
 export const MAX_COUNTED = 10_000
 
 /** Of an object. */

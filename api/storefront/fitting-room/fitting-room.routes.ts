@@ -34,7 +34,6 @@ export interface FittingRoomParts extends ConsentGuard {
   readonly accept: (call: Acceptance) => Promise<boolean>
   /** Notifies the relay of new work. */
   readonly wake: () => void
-  /** Attempts per generation in the limits of shoppers, addresses and shops. */
   readonly signingSecret: SigningSecret
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
