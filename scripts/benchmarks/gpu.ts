@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { MODES } from '../../api/shared/generations/generation.ts'
@@ -42,6 +43,7 @@ const opened = performance.now()
 const proof = (await engine.selfTest?.()) ?? null
 const proven = performance.now()
 
+const { sampling } = JSON.parse(await readFile(join(values['engine-dir'] ?? '', values.engine, 'engine.json'), 'utf8'))
 const input = await readInput()
 const modes: Record<string, Awaited<ReturnType<typeof measureMode>>> = {}
 if (Number(values.pictures) > 0) for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
@@ -91,32 +93,28 @@ async function readInput(): Promise<Omit<EngineInput, 'options'>> {
 }
 
 /** The first image of a mode computes its schedule and is excluded. */
-async function measureMode(measured: Engine, mode: EngineInput['options']['mode']) {
-  const runs: { picture: number; steps: number[] }[] = []
+async function measureMode(measured: Engine, mode: (typeof MODES)[number]) {
+  const runs: Awaited<ReturnType<typeof measureRun>>[] = []
   for (let seed = 0; seed <= Number(values.pictures); seed++) runs.push(await measureRun(measured, { mode, seed }))
   const counted = runs.slice(1)
-  const steps = counted.flatMap((run) => run.steps)
+  const steps = sampling.steps[mode]
   return {
-    steps: counted[0].steps.length + 1,
-    secondsPerStep: seconds(median(steps)),
-    slowestStepSeconds: seconds(Math.max(...steps)),
+    steps,
+    secondsPerStep: seconds(median(counted.map(({ denoise }) => denoise / steps))),
+    longestSecondsWithoutProgress: seconds(Math.max(...counted.map(({ silence }) => silence))),
     secondsPerPicture: seconds(median(counted.map(({ picture }) => picture))),
   }
 }
 
 async function measureRun(measured: Engine, options: EngineInput['options']) {
-  const at: number[] = []
   const begun = performance.now()
+  const at = [begun]
   const { timings } = await measured.run(
     { ...input, options },
     { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
   )
-  const picture = performance.now() - begun
-  // Between the ends of the steps: excludes the stages before and after.
-  const stages = Object.keys(timings)
-  const first = stages.indexOf('denoise')
-  const ends = at.slice(first, first - stages.length)
-  return { picture, steps: ends.slice(1).map((time, i) => time - ends[i]) }
+  const silence = Math.max(...at.slice(1).map((time, i) => time - at[i]))
+  return { picture: performance.now() - begun, denoise: timings.denoise ?? 0, silence }
 }
 
 /** Utilisation and memory of the device during a run, from its driver; null without a driver. */

@@ -7,7 +7,7 @@ import type { Graphs } from './graphs.ts'
 import { createLruCache } from './lru-cache.ts'
 import type { FashnVtonManifest, Mode } from './manifest.ts'
 import { flowTimes, type Step, stepsBetween } from './schedule.ts'
-import { toTensor } from './tensors.ts'
+import { joinTensors, toTensor } from './tensors.ts'
 
 /** A bitmap on the canvas with the skeleton of the person in it. */
 export interface Posed {
@@ -15,10 +15,10 @@ export interface Posed {
   readonly skeleton: Bytes
 }
 
-/** Steps with their modulation: one tensor per step, 1 × 2 × width, the row with the garment first. */
+/** Steps with their modulation, steps × 2 × width, the row with the garment first. */
 export interface Plan {
   readonly steps: readonly Step[]
-  readonly modulation: readonly Tensor[]
+  readonly modulation: Tensor
 }
 
 export interface Nothing {
@@ -42,9 +42,7 @@ const CACHE_BYTES = { garments: 160e6, plans: 384e6 }
 
 export function createConditions(graphs: Graphs, { sampling, categories, size }: FashnVtonManifest): Conditions {
   const garments = createLruCache<Tensor>(CACHE_BYTES.garments, ({ data }) => data.byteLength)
-  const plans = createLruCache<Plan>(CACHE_BYTES.plans, ({ modulation }) =>
-    modulation.reduce((sum, { data }) => sum + data.byteLength, 0),
-  )
+  const plans = createLruCache<Plan>(CACHE_BYTES.plans, ({ modulation }) => modulation.data.byteLength)
   let nothing: Nothing | undefined
   const personOf = async (person: Tensor, pose: Tensor) =>
     (await graphs.person.run({ person, person_pose: pose })).person_tokens
@@ -75,7 +73,7 @@ export function createConditions(graphs: Graphs, { sampling, categories, size }:
   }
 }
 
-async function modulate(graphs: Graphs, steps: readonly Step[], rows: readonly number[]): Promise<Tensor[]> {
+async function modulate(graphs: Graphs, steps: readonly Step[], rows: readonly number[]): Promise<Tensor> {
   const modulation: Tensor[] = []
   for (const { time } of steps) {
     const { modulation: vectors } = await graphs.modulation.run({
@@ -84,7 +82,7 @@ async function modulate(graphs: Graphs, steps: readonly Step[], rows: readonly n
     })
     modulation.push({ shape: [1, ...vectors.shape], data: vectors.data })
   }
-  return modulation
+  return joinTensors(modulation)
 }
 
 /** Placeholder for a missing image: the middle of the range, not black. */

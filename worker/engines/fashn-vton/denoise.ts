@@ -4,7 +4,7 @@ import type { Size } from '../../vision/raster/plane.ts'
 import type { Nothing, Plan } from './conditions.ts'
 import { gaussianNoise } from './noise.ts'
 import { rowWeights } from './schedule.ts'
-import { assertNumbers, joinTensors } from './tensors.ts'
+import { assertNumbers, joinTensors, sliceTensor } from './tensors.ts'
 
 export interface DenoiseInput {
   readonly person: Tensor
@@ -19,10 +19,13 @@ export function startNoise({ width, height }: Size, seed: number): Tensor {
   return { shape: [1, 3, height, width], data: gaussianNoise(3 * height * width, seed) }
 }
 
+/** How long a call of the graph may take: between two calls, a job reports progress and notices an abort. */
+const CALL_MS = 1000
+
 /**
- * Denoises an image, 1 × 3 × height × width, with the graph `denoise`, one step per call. The rows of a guided step are that with the
- * garment, then that without. Between two steps it checks for an abort and reports progress. Returns the sample after the last step,
- * not clipped.
+ * Denoises an image, 1 × 3 × height × width, with the graph `denoise`: the first step alone, then as many steps per call as take
+ * `callMs`, because each call copies its inputs to the device and its sample back. The rows of a guided step are that with the garment,
+ * then that without. Returns the sample after the last step, not clipped.
  * @throws RESULT_REJECTED if the sample contains NaN or Infinity, and the signal's reason.
  */
 export async function denoise(
@@ -32,37 +35,48 @@ export async function denoise(
     input: { person, garment, nothing, plan, guidance },
     signal,
     onStep,
+    callMs = CALL_MS,
   }: {
     input: DenoiseInput
     signal: AbortSignal
-    /** Called after each step with the number of finished steps. */
+    /** Called after each call of the graph with the number of finished steps. */
     onStep: (done: number) => void
+    callMs?: number
   },
 ): Promise<Tensor> {
-  const both = { person: joinTensors([person, nothing.person]), garment: joinTensors([garment, nothing.garment]) }
+  const conditions = {
+    person_tokens: joinTensors([person, nothing.person]),
+    garment_tokens: joinTensors([garment, nothing.garment]),
+  }
+  const weights = plan.steps.map((step) => rowWeights(step, guidance))
   let sample = noise
-  for (const [index, step] of plan.steps.entries()) {
+  let count = 1
+  for (let done = 0; done < weights.length; onStep(done)) {
     // The runtime blocks the thread: an abort message can arrive only here.
     await setImmediate()
     signal.throwIfAborted()
-    const weights = rowWeights(step, guidance)
-    const guided = weights.length > 1
+    const rows = weights[done].length
+    const step = takeSteps(weights, done, count)
+    const startedAt = performance.now()
     const { denoised } = await graph.run({
+      ...conditions,
       sample,
-      person_tokens: guided ? both.person : person,
-      garment_tokens: guided ? both.garment : garment,
-      modulation: guided ? plan.modulation[index] : firstRow(plan.modulation[index]),
-      row_condition: { shape: [weights.length], data: Float32Array.from(weights.keys()) },
-      step_weights: { shape: [1, weights.length], data: Float32Array.from(weights) },
+      modulation: sliceTensor(plan.modulation, done, step.length),
+      row_condition: { shape: [rows], data: Float32Array.from({ length: rows }, (_, row) => row) },
+      step_weights: { shape: [step.length, rows], data: Float32Array.from(step.flat()) },
     })
     sample = denoised
-    onStep(index + 1)
+    done += step.length
+    count = Math.max(1, Math.floor((callMs * step.length) / (performance.now() - startedAt)))
   }
   // A step adds to the sample: NaN and Infinity stay until the end.
   assertNumbers(sample)
   return sample
 }
 
-function firstRow({ shape: [steps, , width], data }: Tensor): Tensor {
-  return { shape: [steps, 1, width], data: data.subarray(0, width) }
+/** Up to `count` steps from `first` with as many rows as that: a call has the same rows in all its steps. */
+function takeSteps(weights: readonly (readonly number[])[], first: number, count: number) {
+  const taken = weights.slice(first, first + count)
+  const other = taken.findIndex((rows) => rows.length !== taken[0].length)
+  return other === -1 ? taken : taken.slice(0, other)
 }

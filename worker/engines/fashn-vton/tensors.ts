@@ -21,6 +21,12 @@ export function joinTensors(tensors: readonly Tensor[]): Tensor {
   return { shape: [shape[0] * tensors.length, ...shape.slice(1)], data: out }
 }
 
+/** The rows `from` to `from + count` of the first dimension. Shares the memory. */
+export function sliceTensor({ shape, data }: Tensor, from: number, count: number): Tensor {
+  const size = data.length / shape[0]
+  return { shape: [count, ...shape.slice(1)], data: data.subarray(from * size, (from + count) * size) }
+}
+
 /**
  * Converts a sample of 1 × 3 × height × width to bytes, cropped to `place`. Clips values to −1 to 1 and truncates them to bytes in 32
  * bits, as the published sampler does.

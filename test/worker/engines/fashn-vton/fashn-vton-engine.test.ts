@@ -73,22 +73,16 @@ describe('the engine FASHN VTON', () => {
     })
     afterAll(() => engine?.release?.())
 
-    const progressOf = async (mode: EngineInput['options']['mode']) => {
-      const shares: number[] = []
-      const onProgress = (share: number) => shares.push(share)
-      await engine.run({ ...input, options: { ...input.options, mode } }, { signal: never, onProgress })
-      return shares
-    }
-
     it('passes its self-test, and reports execution providers', async () => {
       expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
     })
 
-    it('reports each step of each mode', async () => {
-      const counts = await Promise.all((['fast', 'balanced', 'quality'] as const).map(progressOf))
-      for (const shares of counts) expect(shares).toEqual(shares.toSorted((a, b) => a - b))
-      const [fast, balanced, quality] = counts.map(({ length }) => length)
-      expect([balanced - fast, quality - balanced]).toEqual([10, 20])
+    it('reports progress after each stage, and from the first step on', async () => {
+      const shares: number[] = []
+      await engine.run(input, { signal: never, onProgress: (share) => shares.push(share) })
+      expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+      expect(shares.filter((share) => share > 0.1 && share < 0.2)).toHaveLength(1)
+      expect(shares.at(-1)).toBe(1)
     })
 
     it('measures its stages in the published order', async () => {
@@ -98,15 +92,15 @@ describe('the engine FASHN VTON', () => {
       expect(names).toEqual(expect.arrayContaining(['pose', 'denoise', 'change']))
     })
 
-    it('stops between two steps', async () => {
+    it('stops after the first step', async () => {
       const abort = new AbortController()
       let last = 0
       const onProgress = (share: number) => {
         last = share
-        if (share > 0.3) abort.abort(new Error('enough'))
+        if (share > 0.1) abort.abort(new Error('enough'))
       }
       await expect(engine.run(input, { signal: abort.signal, onProgress })).rejects.toThrow('enough')
-      expect(last).toBeLessThan(0.4)
+      expect(last).toBeLessThan(0.2)
     })
 
     it('uses the detected category when none is given', async () => {

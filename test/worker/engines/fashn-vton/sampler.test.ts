@@ -61,7 +61,21 @@ describe('the sampler of FASHN VTON', () => {
     expect([...part.data]).toEqual([...row(7), ...row(8)])
   })
 
-  it('reports every step and stops between two steps', async () => {
+  it('draws the same with a call for each step and with as many steps per call as have the same rows', async () => {
+    const drawn: Tensor[] = []
+    for (const [callMs, ends] of [
+      [0, [1, 2, 3, 4]],
+      [Number.POSITIVE_INFINITY, [1, 3, 4]],
+    ] as const) {
+      const told: number[] = []
+      const options = { input, signal: never, onStep: (done: number) => told.push(done), callMs }
+      drawn.push(await denoise(graphs.denoise, published['in/noise'], options))
+      expect(told).toEqual(ends)
+    }
+    expect(drawn[0].data).toEqual(drawn[1].data)
+  })
+
+  it('stops between two calls', async () => {
     const abort = new AbortController()
     const told: number[] = []
     const drawing = denoise(graphs.denoise, published['in/noise'], {
@@ -71,6 +85,7 @@ describe('the sampler of FASHN VTON', () => {
         told.push(done)
         if (done === 2) abort.abort(new Error('enough'))
       },
+      callMs: 0,
     })
     await expect(drawing).rejects.toThrow('enough')
     expect(told).toEqual([1, 2])
@@ -89,6 +104,7 @@ describe('the sampler of FASHN VTON', () => {
       input: { ...input, person: spoiled },
       signal: never,
       onStep: (done) => told.push(done),
+      callMs: 0,
     })
     await expect(drawing).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
     expect(told).toEqual([1, 2, 3, 4])
