@@ -21,7 +21,7 @@ export interface TestDatabase {
 /** An empty database with all migrations applied, for one test file. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { templateUrl } = await requestService('postgres', null)
-  return createNamed(templateUrl, 'test', `template ${new URL(templateUrl).pathname.slice(1)}`)
+  return createNamed(templateUrl, 'test', `template ${new URL(templateUrl).pathname.slice(1)} strategy file_copy`)
 }
 
 /** A database without any table, for one test file. */
