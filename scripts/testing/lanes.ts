@@ -14,12 +14,7 @@ export interface Lane {
 export const LANES = {
   default: { globs: [] },
   vision: {
-    globs: [
-      'test/worker/engines/fashn-vton/product.test.ts',
-      'test/worker/engines/warp/{compose,fit,remove,shade,warp}/**',
-      'test/worker/engines/warp/{figures,full-resolution,quality}.test.ts',
-      'test/worker/vision/{body,garment}/**',
-    ],
+    globs: ['test/worker/{engines,outputs,vision}/**'],
     workers: 2,
   },
   browsers: {
@@ -57,7 +52,15 @@ export const LANES = {
     workers: 1,
   },
   products: {
-    globs: ['test/api/http/openapi/lint.test.ts', 'test/foreign-client/**', 'test/products/**'],
+    globs: [
+      'test/api/http/openapi/lint.test.ts',
+      'test/client/package.test.ts',
+      'test/clients/**',
+      'test/foreign-client/**',
+      'test/products/**',
+      'test/scripts/commands/mcp.test.ts',
+      'test/scripts/engines/**',
+    ],
     workers: 1,
   },
   faults: {

@@ -49,7 +49,6 @@ export const REQUIREMENTS = {
   },
   php: command('PHP', ['php'], { packages: ['php-cli'] }),
   ruby: command('Ruby', ['ruby']),
-  zsh: command('zsh', ['zsh']),
   curl: command('curl', ['curl']),
   openssl: command('OpenSSL', ['openssl']),
   ps: command('ps', ['ps'], { packages: ['procps'] }),
