@@ -37,6 +37,10 @@ describe('a request to remove an image', () => {
     const text = await answer.text()
     return { status: answer.status, text, body: accept === 'application/json' ? JSON.parse(text) : null }
   }
+  const assign = (id: string, imageIds: readonly string[], isCut = false) =>
+    drape.database.transaction((transaction) =>
+      createRemovalCandidates(withinTransaction(drape.database, transaction)).assign(id, imageIds, { isCut }),
+    )
   const stateOf = async (reference: string) => {
     const response = await fetch(`${drape.api.url}/removal/${reference}`, { headers: { accept: 'application/json' } })
     return (await response.json()) as {
@@ -135,8 +139,8 @@ describe('a request to remove an image', () => {
       },
       { tee: photo },
     )
-    expect(await createRemovalCandidates(database).assign(request?.id ?? '', [imageId])).toBe(true)
-    expect(await createRemovalCandidates(database).assign(request?.id ?? '', [imageId])).toBe(false)
+    expect(await assign(request?.id ?? '', [imageId])).toBe(true)
+    expect(await assign(request?.id ?? '', [imageId])).toBe(false)
     await until(async () => (await removals.find(request?.id ?? ''))?.state === 'ERASED')
     expect((await stateOf(body.reference)).state).toBe('ERASED')
     expect(await database.any(sql.unsafe`select from images where id = ${imageId}`)).toHaveLength(0)
@@ -169,10 +173,7 @@ describe('a request to remove an image', () => {
       const candidates = createRemovalCandidates(database)
       const { found, isCut } = await candidates.find((await removals.find(id))?.hashes ?? [])
       const ids = found.map((candidate) => candidate.id)
-      const assigned = database.transaction((transaction) =>
-        createRemovalCandidates(withinTransaction(database, transaction)).assign(id, ids, { isCut }),
-      )
-      expect(await assigned).toBe(true)
+      expect(await assign(id, ids, isCut)).toBe(true)
       await until(async () => (await removals.find(id))?.state !== 'ERASING')
       return [found.length, await stateOf(body.reference)]
     }
@@ -185,10 +186,7 @@ describe('a request to remove an image', () => {
     const { body } = await send(photo, { email: 'late@example.com' })
     const removals = createRemovals(drape.database)
     const request = (await removals.listing.list({}, { limit: 100 })).find(({ email }) => email === 'late@example.com')
-    const assigned = drape.database.transaction((transaction) =>
-      createRemovalCandidates(withinTransaction(drape.database, transaction)).assign(request?.id ?? '', [imageId]),
-    )
-    await expect(assigned).rejects.toThrow('in the meantime')
+    await expect(assign(request?.id ?? '', [imageId])).rejects.toThrow('in the meantime')
     await removals.decline(request?.id ?? '', 'Nothing was found.')
     expect(await stateOf(body.reference)).toMatchObject({ state: 'DECLINED', answer: 'Nothing was found.' })
   })
