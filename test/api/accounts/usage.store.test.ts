@@ -3,7 +3,7 @@ import { createUsage } from '../../../api/accounts/usage.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { SERVICE_FAILURE_CODES } from '../../../api/shared/contract/error-codes.ts'
 import type { ErrorCode } from '../../../api/shared/contract/errors.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -55,5 +55,24 @@ describe('the usage of the service', () => {
       { engine: callOf(caller).engine, shopId: null, domain: null, failed: 3, ended: 7 },
     ])
     expect(await usage.countPlaces({ hours: 0, limit: 9 })).toEqual([])
+  })
+
+  it('measures the seconds from acceptance to completion, of an account alone too', async () => {
+    const caller = await createCaller(database, 10)
+    for (const seconds of [1, 2, 3, 10]) {
+      const call = callOf(caller)
+      await acceptGeneration(database, call)
+      await database.query(sql.unsafe`
+        update generations set status = 'COMPLETED', result_key = 'results/any.jpg',
+          finished_at = created_at + make_interval(secs => ${seconds}) where id = ${call.generationId}`)
+    }
+    await acceptGeneration(database, callOf(caller))
+    const steps = await createUsage(database).measureLatency({ hours: 24, step: 'hour', accountId: caller.accountId })
+    expect(steps).toHaveLength(24)
+    const { p50, p95, p99 } = steps[steps.length - 1]
+    expect([p50, p95, p99].map((value) => value?.toFixed(2))).toEqual(['2.50', '8.95', '9.79'])
+    expect(steps[0]).toMatchObject({ p50: null, p95: null, p99: null })
+    const others = await createUsage(database).measureLatency({ hours: 24, step: 'hour', accountId: 'acc_other' })
+    expect(others.every((step) => step.p99 === null)).toBe(true)
   })
 })

@@ -11,8 +11,10 @@ import { findPrograms } from '../../cluster/programs.ts'
 
 const programs = await findPrograms(process.env, () => {})
 
-async function runBench(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+/** `signal`: that of the test, which may run into its limit. */
+async function runBench(args: readonly string[], signal: AbortSignal, env: NodeJS.ProcessEnv = {}) {
   const child = spawn(join(ROOT, 'scripts/bench'), args, {
+    signal,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -24,8 +26,8 @@ describe('scripts/bench', () => {
   it.skipIf('unavailable' in programs)(
     'measures every benchmark at its smallest size',
     { timeout: 1_200_000 },
-    async () => {
-      const { output, errors, code } = await runBench(['--smallest', '--json'])
+    async ({ signal }) => {
+      const { output, errors, code } = await runBench(['--smallest', '--json'], signal)
       const { results, failed }: Outcome = JSON.parse(output)
       expect(failed, errors).toEqual([])
       const ids = [...errors.matchAll(/^([A-Z]\d+b?): .+ …$/gm)].map(([, id]) => id)
@@ -35,8 +37,8 @@ describe('scripts/bench', () => {
     },
   )
 
-  it('names what could not be measured, and fails', async () => {
-    const { output, code } = await runBench(['--smallest', 'P13'], { DEFAULT_ENGINE: 'No engine' })
+  it('names what could not be measured, and fails', async ({ signal }) => {
+    const { output, code } = await runBench(['--smallest', 'P13'], signal, { DEFAULT_ENGINE: 'No engine' })
     expect(output).toMatch(/^Not measured: P13: api\/main\.ts ended; see \S+\n$/)
     expect(code).toBe(1)
   })
