@@ -55,7 +55,7 @@ const schema = Type.Object({
   RECEIPT_TRANSIT_KEY: Type.String({ default: '' }),
   RECEIPT_TRANSIT_TOKEN: Type.String({ default: '' }),
   RECEIPT_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
-  /** Server that sends receipts by e-mail. */
+  /** Server that sends e-mails: receipts of erasures, notices to accounts. */
   SMTP_URL: Type.String({ default: '' }),
   SMTP_URL_FILE: Type.String({ default: '' }),
   MAIL_FROM: Type.String({ default: '' }),
@@ -152,6 +152,10 @@ export type Connections = Awaited<ReturnType<typeof openConnections>>
 /** Opens the connections of the process and registers their ends. */
 export async function openConnections(config: ApiConfig, secrets: SecretBox, { host, lines }: Surroundings) {
   const log = createLog({ process: 'api', level: config.LOG_LEVEL, lines })
+  const sendMail =
+    config.SMTP_URL === ''
+      ? null
+      : (await import('./mail/smtp.ts')).createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
   const lifecycle = createLifecycle({ log, graceSeconds: 20, host })
   const metrics = createMetrics('api')
   const telemetry = await startTelemetry({
@@ -185,5 +189,17 @@ export async function openConnections(config: ApiConfig, secrets: SecretBox, { h
     .catch((error) =>
       log.error({ err: error }, 'the storage cannot delete objects: erasures and retention wait for it'),
     )
-  return { config, secrets, log, lifecycle, metrics, database, backgroundDatabase, redis, subscriptions, storage }
+  return {
+    config,
+    secrets,
+    log,
+    lifecycle,
+    metrics,
+    database,
+    backgroundDatabase,
+    redis,
+    subscriptions,
+    storage,
+    sendMail,
+  }
 }

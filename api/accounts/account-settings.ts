@@ -125,7 +125,13 @@ export const ACCOUNT_SETTINGS = {
     schema: Type.Integer(AMOUNT),
     label: 'Low credits threshold',
     absent: 'never',
-    hint: 'Balance at which the event credits.low is sent.',
+    hint: 'Balance at which the event credits.low and, with an e-mail address, an e-mail are sent.',
+  },
+  failuresHighAt: {
+    schema: Type.Integer({ minimum: 1, maximum: 100 }),
+    label: 'High failure rate in percent',
+    absent: 'never',
+    hint: 'Share of the try-ons of an hour, of at least 10, that the service failed, at which an e-mail is sent.',
   },
 } as const satisfies Settings
 

@@ -14,20 +14,32 @@ import { createAccounts } from './accounts.store.ts'
 import { createApiKeys } from './api-keys.store.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { createKeyUses } from './key-uses.ts'
+import { createNotices } from './notices.store.ts'
+import { startNotices } from './notices.ts'
 
 export type Accounts = ReturnType<typeof startAccounts>
 
 /**
- * Creates the stores of accounts and the guards of routes behind an API key. `guard` checks each of their requests after
+ * Creates the stores of accounts and the guards of routes behind an API key, and sends notices. `guard` checks each of their requests after
  * authentication, and again when its body is read.
  */
 export function startAccounts(
-  { config, database, redis, lifecycle, log, metrics }: Connections,
+  { config, database, backgroundDatabase, redis, lifecycle, log, metrics, sendMail }: Connections,
   { guard }: { readonly guard: Middleware<AppState> },
 ) {
   const keys = createApiKeys(database)
   const uses = createKeyUses({ keys, log })
   lifecycle.onStop('uses of keys', () => uses.stop())
+  if (sendMail !== null) {
+    const noticing = startNotices({
+      notices: createNotices(backgroundDatabase),
+      send: sendMail,
+      installation: config.PUBLIC_URL,
+      serviceName: config.SERVICE_NAME,
+      log,
+    })
+    lifecycle.onStop('notices', () => noticing.stop())
+  }
   const authenticate = apiKey({ findKey: createKeyLookup({ keys, kind: 'secret', uses }) })
   const onLocal = () => metrics.localCounts.inc()
   const disk = createDiskBudgets(config.UPLOAD_DISK_MB)

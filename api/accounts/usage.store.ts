@@ -56,7 +56,8 @@ const PlaceRow = Type.Object({
 export type PlaceFailures = Static<typeof PlaceRow>
 
 const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
-const kindOfFailure = sql.fragment`
+/** Of a failed generation: `failed` because of the service, `refused` because of its images, or `cancelled`. */
+export const kindOfFailure = sql.fragment`
   case
     when error_code = ${CANCELLED} then 'cancelled'
     when coalesce(error_code, '') = any(${sql.array([...SERVICE_FAILURE_CODES, ''], 'text')}) then 'failed'

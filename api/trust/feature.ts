@@ -14,7 +14,7 @@ import { consentRoutes } from './consent/consent.routes.ts'
 import { privacyRoutes } from './consent/privacy.routes.ts'
 import { verifyRoutes } from './provenance/verify.routes.ts'
 import { startIssuing } from './receipts/issue.ts'
-import { startMailing } from './receipts/mail.ts'
+import { startReceiptMailing } from './receipts/mail.ts'
 import { createOrderReceiptMail } from './receipts/order-mail.ts'
 import { receiptKeyRoutes } from './receipts/receipt-keys.routes.ts'
 import { createReceiptKeys } from './receipts/receipt-keys.store.ts'
@@ -40,7 +40,7 @@ const APPEAL_FORM = { maxJsonBytes: 16 * 1024, maxFiles: 0 }
 export const trust: Feature = {
   name: 'trust',
   operations: ROUTES,
-  start: async (core) => {
+  start: (core) => {
     const { config, database, backgroundDatabase, lifecycle, log } = core
     watchWaiting(core)
     const issuing = startReceipts(core)
@@ -49,7 +49,7 @@ export const trust: Feature = {
     return {
       onErased: issuing.wake,
       appealUrlOf: createAppealUrls({ publicUrl: config.PUBLIC_URL, secret: config.SIGNING_SECRET }),
-      orderReceiptMail: await startReceiptMails(core),
+      orderReceiptMail: startReceiptMails(core),
       routes: [
         mount(ROUTES, {
           ...core,
@@ -119,12 +119,12 @@ function startReceipts({ config, backgroundDatabase, tryOnQueues, storage, lifec
   return issuing
 }
 
-async function startReceiptMails({ config, database, backgroundDatabase, redis, lifecycle, log, metrics }: Core) {
-  if (config.SMTP_URL === '') return undefined
-  const { createSendMail } = await import('./receipts/smtp.ts')
-  const mailing = startMailing({
+function startReceiptMails(core: Core) {
+  const { config, sendMail, database, backgroundDatabase, redis, lifecycle, log, metrics } = core
+  if (sendMail === null) return undefined
+  const mailing = startReceiptMailing({
     mails: createReceiptMails(backgroundDatabase),
-    send: createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM }),
+    send: sendMail,
     log,
     installation: config.PUBLIC_URL,
     serviceName: config.SERVICE_NAME,

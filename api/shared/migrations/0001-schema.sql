@@ -57,6 +57,21 @@ comment on column api_keys.key_name is 'name of the key, as the account chose it
 comment on column api_keys.allowed_cidrs is 'network addresses from which the key may be used';
 create index api_keys_account on api_keys (account_id);
 
+-- Episodes of low credits and of failures, which the account is told once each by e-mail. The address is that of the account.
+create table account_notices (
+  account_id text not null references accounts (id),
+  kind text not null check (kind in ('credits.low', 'generations.failing')),
+  -- What the e-mail says, as of the start of the episode.
+  data jsonb not null,
+  -- When the share of failures was last reached.
+  seen_at timestamptz not null default now(),
+  attempts integer not null default 0,
+  -- Null: sent or given up.
+  send_at timestamptz default now(),
+  created_at timestamptz not null default now_ms(),
+  primary key (account_id, kind)
+);
+
 -- Requests with an Idempotency-Key: which process handles each, and the first answer.
 create table idempotency_keys (
   account_id text not null references accounts (id),

@@ -1,65 +1,36 @@
 import { createHash } from 'node:crypto'
-import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
-import { nextAttempt } from '../../shared/queue/retry.ts'
+import { startMailing } from '../../mail/mailing.ts'
+import type { Mail, SendMail } from '../../mail/smtp.ts'
+import type { OutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { DueReceiptMail, ReceiptMails } from './receipt-mails.store.ts'
-import type { Mail, SendMail } from './smtp.ts'
 
-export interface MailingOptions {
+export interface ReceiptMailingOptions {
   readonly mails: ReceiptMails
   readonly send: SendMail
   /** Address of the installation. */
   readonly installation: string
   readonly serviceName: string
   readonly log: Log
-  /** Delay before the first retry in seconds, doubled up to 6 hours. Default 60. */
-  readonly firstRetrySeconds?: number
 }
 
-const LEASE_SECONDS = 120
-const IDLE_MS = 2000
-const FAILURE_MS = 3000
-const CONCURRENCY = 2
-const LONGEST_RETRY_SECONDS = 6 * 3600
-const GIVE_UP_SECONDS = 3 * 86_400
-
-/** Sends receipts by e-mail, at least once and always with the same ID, and deletes the address of each. Any number of processes may run concurrently. */
-export function startMailing(options: MailingOptions): OutboxConsumer {
-  return startOutboxConsumer({
-    name: 'receipt mail',
-    log: options.log,
-    concurrency: CONCURRENCY,
-    idleMs: IDLE_MS,
-    failureMs: FAILURE_MS,
-    claim: async ({ limit }) => ({ items: await options.mails.claim({ limit, leaseSeconds: LEASE_SECONDS }) }),
-    handle: (due) => deliver(due, options),
+/** Sends receipts by e-mail, and deletes the address of each. */
+export function startReceiptMailing({ mails, send, log, ...about }: ReceiptMailingOptions): OutboxConsumer {
+  return startMailing({
+    name: 'receipt',
+    outbox: mails,
+    compose: (due) => composeMail(due, about),
+    describe: ({ erasureId }) => ({ erasureId }),
+    send,
+    log,
+    idleMs: 2000,
   })
-}
-
-async function deliver(due: DueReceiptMail, options: MailingOptions): Promise<void> {
-  const { mails, send, log, firstRetrySeconds: first = 60 } = options
-  const { erasureId, attempts: failures, ageSeconds } = due
-  const sent = await send(composeMail(due, options))
-  if (sent.outcome === 'sent') {
-    await mails.delete(due)
-    log.info({ erasureId }, 'receipt sent by e-mail')
-    return
-  }
-  const policy = { seconds: { first, longest: LONGEST_RETRY_SECONDS }, giveUpSeconds: GIVE_UP_SECONDS }
-  const next = sent.outcome === 'refused' ? null : nextAttempt({ failures, ageSeconds }, policy)
-  if (next === null) {
-    await mails.delete(due)
-    log.error({ erasureId, reason: sent.reason }, 'receipt not sent by e-mail: given up')
-    return
-  }
-  await mails.postpone(due, next)
-  log.warn({ erasureId, reason: sent.reason }, 'receipt not sent by e-mail: will be retried')
 }
 
 /** The e-mail of a receipt. Its text contains nothing that a caller has chosen. */
 function composeMail(
-  { erasureId, address, receipt, leaves }: Pick<DueReceiptMail, 'erasureId' | 'address' | 'receipt' | 'leaves'>,
-  { installation, serviceName }: Pick<MailingOptions, 'installation' | 'serviceName'>,
+  { erasureId, address, receipt, leaves }: DueReceiptMail,
+  { installation, serviceName }: Pick<ReceiptMailingOptions, 'installation' | 'serviceName'>,
 ): Mail {
   const content = JSON.stringify({ ...(receipt as object), leaves: leaves.match(/.{64}/g) ?? [] }, null, 2)
   const name = 'erasure-receipt.json'

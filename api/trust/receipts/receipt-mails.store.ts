@@ -21,10 +21,6 @@ type Mail = Pick<DueReceiptMail, 'erasureId' | 'address'>
 
 /** Receipts that are to be sent by e-mail. An address is stored until its e-mail is sent or abandoned. */
 export function createReceiptMails(database: Database) {
-  const remove = async ({ erasureId, address }: Mail): Promise<void> => {
-    await database.query(sql.unsafe`
-      delete from receipt_mails where erasure_id = ${erasureId} and address = ${address}`)
-  }
   return {
     /** Stores the address until the receipt is sent; a repeated call changes nothing. */
     insert: async ({ erasureId, address }: Mail): Promise<void> => {
@@ -45,7 +41,10 @@ export function createReceiptMails(database: Database) {
           extract(epoch from now() - greatest(created_at, issued_at))::float8 as "ageSeconds"`),
 
     /** Deletes the address of a sent or abandoned e-mail. */
-    delete: remove,
+    end: async ({ erasureId, address }: Mail): Promise<void> => {
+      await database.query(sql.unsafe`
+        delete from receipt_mails where erasure_id = ${erasureId} and address = ${address}`)
+    },
 
     /** Schedules the next attempt in this many seconds. */
     postpone: async ({ erasureId, address }: Mail, seconds: number): Promise<void> => {

@@ -1,12 +1,12 @@
 import { createTransport } from 'nodemailer'
-import { InvalidConfiguration } from '../../shared/process/config.ts'
+import { InvalidConfiguration } from '../shared/process/config.ts'
 
 export interface Mail {
   /** One valid address, without a name. */
   readonly to: string
   readonly subject: string
   readonly text: string
-  readonly attachment: { readonly name: string; readonly type: string; readonly content: string }
+  readonly attachment?: { readonly name: string; readonly type: string; readonly content: string }
   /** The same for every attempt, so that mailboxes recognise duplicates. */
   readonly id: string
 }
@@ -59,7 +59,7 @@ export function createSendMail({ url, from }: SmtpOptions): SendMail {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return async ({ to, subject, text, attachment: { name, type, content }, id }) => {
+  return async ({ to, subject, text, attachment, id }) => {
     try {
       await transport.sendMail({
         // An object, so that the address is never parsed as a list.
@@ -69,7 +69,9 @@ export function createSendMail({ url, from }: SmtpOptions): SendMail {
         text,
         messageId: id,
         headers: { 'Auto-Submitted': 'auto-generated' },
-        attachments: [{ filename: name, contentType: type, content }],
+        attachments: attachment && [
+          { filename: attachment.name, contentType: attachment.type, content: attachment.content },
+        ],
       })
       return { outcome: 'sent' }
     } catch (error) {
