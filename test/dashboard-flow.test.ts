@@ -190,6 +190,31 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await own.browserContext().close()
   })
 
+  it('has accessible pages of the own account as an owner, who invites another', async () => {
+    const email = 'olga@shop.example'
+    const { accountId, shopId, endpointId, completedId } = contents
+    await createOperators(dashboard.database).insert({ email, name: 'Olga', passwordHash: '', accountId })
+    const own = await openProfile(dashboard, email)
+    const violations: string[] = []
+    for (const path of [
+      ...['/', `/accounts/${accountId}/ledger`, '/generations', `/generations/${completedId}`, '/shops'],
+      ...[`/shops/${shopId}`, `/shops/${shopId}/analytics`, `/webhooks/${endpointId}`, '/operators'],
+    ]) {
+      const name = `owner-${nameOf(path, words)}`
+      violations.push(...(await inspectLooks(own, { name, open: () => own.goto(`${dashboard.url}${path}`) })))
+      expect(await own.evaluate(WITHOUT_CONTENT), path).toEqual([])
+      expect(await own.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+    }
+    expect(violations).toEqual([])
+    await own.setViewport(SIZES.desktop)
+    const menu = await own.$$eval('nav a', (links) => links.map(({ textContent }) => textContent?.trim()))
+    expect(menu).toEqual(['Account', 'Shops', 'Generations', 'Products', 'Webhooks', 'Members'])
+    await own.type('#new-operator [name=email]', 'otto@shop.example')
+    await Promise.all([own.waitForNavigation(), own.click('#new-operator button')])
+    expect(await own.$eval('.secret code', ({ textContent }) => textContent)).toMatch(/^\w{24}$/)
+    await own.browserContext().close()
+  })
+
   it('reads why a form was not executed: a conflict, a second submission, or the end of the session', async () => {
     const own = await openProfile(dashboard)
     const account = `/accounts/${contents.accountId}`

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { createIdentityProvider } from '../api/dashboard/identity-provider.ts'
 import { createOperatorAudit } from '../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../api/dashboard/operators.store.ts'
@@ -213,6 +214,17 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await press('a[href^="/sign-in/provider"]')
     await page.waitForSelector('.who')
     expect((await operators.find(email))?.role).toBe('viewer')
+    await other.stop()
+  })
+
+  it('leaves an owner of an account an owner, whatever the claims', async () => {
+    const other = await start(ports.other, { roles: [{ claim: 'groups', value: 'drape-operators', role: 'admin' }] })
+    const { id: accountId } = await createAccounts(other.database).insert({ name: 'Alpha', email: null, credits: 0 })
+    const { email } = PEOPLE.bob
+    await createOperators(other.database).insert({ email, name: null, passwordHash: '', accountId })
+    await signInAs('bob', { to: other })
+    await page.waitForFunction(`document.querySelector('h1').textContent === 'Alpha'`)
+    expect(await createOperators(other.database).find(email)).toMatchObject({ role: 'owner', accountId })
     await other.stop()
   })
 

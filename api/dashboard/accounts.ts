@@ -31,7 +31,7 @@ import { seeOther, showPage } from './layout.ts'
 import { listPages } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { ofAccount, pages } from './pages.ts'
 import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
@@ -69,7 +69,7 @@ export const accountPages = pages<AccountPagesOptions>([
     },
     run: createAccount,
   },
-  { route: 'GET /accounts/:id', role: 'viewer', run: showAccount },
+  { route: 'GET /accounts/:id', role: 'viewer', owns: ofAccount, run: showAccount },
   {
     route: 'POST /accounts/:id',
     role: 'admin',
@@ -152,7 +152,7 @@ async function showAccount(ctx: DashboardContext, options: AccountPagesOptions):
   ])
   showPage(ctx, {
     title: account.name,
-    actions: presentAccountLinks(accountId),
+    actions: presentAccountLinks(accountId, ctx.state.forms),
     notice: ctx.query.done === CREDITED ? `The new balance is ${count(account.balance)} credits.` : undefined,
     body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, engines, forms: ctx.state.forms }),
   })

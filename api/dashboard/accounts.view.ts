@@ -92,9 +92,9 @@ ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edit
 }
 
 /** Pages about the account. */
-export function presentAccountLinks(id: string): Html {
+export function presentAccountLinks(id: string, forms: Forms): Html {
   const own = `?account=${encodeURIComponent(id)}`
-  return html`<a class="button quiet" href="/accounts/${id}/requests">Requests</a> <a class="button quiet" href="/generations${own}">Generations</a> <a class="button quiet" href="/products${own}">Products</a> <a class="button quiet" href="/audit?q=${encodeURIComponent(id)}">Audit log</a>`
+  return html`<a class="button quiet" href="/accounts/${id}/requests">Requests</a> <a class="button quiet" href="/generations${own}">Generations</a> <a class="button quiet" href="/products${own}">Products</a> ${permittedLink({ forms, path: `/audit?q=${encodeURIComponent(id)}`, className: 'button quiet' }, 'Audit log')}`
 }
 
 function presentCredits({ account, ledger, forms }: AccountPage): Html {

@@ -174,7 +174,7 @@ export function createPages(options: DashboardOptions): BoundPage[] {
         })),
     ...webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     ...auditPages({ audit }),
-    ...operatorPages({ audit, passwords, operators: createOperators(database) }),
+    ...operatorPages({ audit, accounts, passwords, operators: createOperators(database) }),
     ...secondFactorPages({
       audit,
       policy: secondFactor,

@@ -5,18 +5,20 @@ import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytic
 import { sendCsv } from './csv-file.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
-import { pages } from './pages.ts'
+import { listed, pages } from './pages.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface AnalyticsPagesOptions {
   readonly analytics: EventAnalytics
-  readonly shops: Pick<Shops, 'findById'>
+  readonly shops: Pick<Shops, 'findById' | 'listing'>
 }
+
+const owns = listed<AnalyticsPagesOptions>(({ shops }) => shops.listing)
 
 /** Funnel, conversion and e-mail addresses of a shop's visitors, as a page and as a file, without visitor names. */
 export const analyticsPages = pages<AnalyticsPagesOptions>([
-  { route: 'GET /shops/:id/analytics', role: 'viewer', run: showAnalytics },
-  { route: 'GET /shops/:id/analytics.csv', role: 'viewer', run: exportAnalytics },
+  { route: 'GET /shops/:id/analytics', role: 'viewer', owns, run: showAnalytics },
+  { route: 'GET /shops/:id/analytics.csv', role: 'viewer', owns, run: exportAnalytics },
 ])
 
 async function showAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {

@@ -87,7 +87,8 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(requireRole)
   const countOpenWork = createOpenWork(database)
   app.use(async (ctx, next) => {
-    ctx.state.openWork = await countOpenWork()
+    // Of all accounts.
+    if (ctx.state.operator?.accountId === null) ctx.state.openWork = await countOpenWork()
     await next()
   })
   app.use(recallForms({ savedForms }))

@@ -25,7 +25,7 @@ import { seeOther, showPage } from './layout.ts'
 import { listPages, readChosen, seeList } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { Act, OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { anyOwner, listed, pages } from './pages.ts'
 import { actorOf, type DashboardContext, type SignedInContext } from './state.ts'
 
 export interface GenerationPagesOptions {
@@ -42,6 +42,7 @@ export interface GenerationPagesOptions {
 export const generationPages = pages<GenerationPagesOptions>([
   ...listPages<GenerationPagesOptions, FoundGeneration>({
     path: '/generations',
+    owns: anyOwner,
     menu: 'Generations',
     columns: GENERATION_COLUMNS,
     filters: [
@@ -58,7 +59,12 @@ export const generationPages = pages<GenerationPagesOptions>([
     form: '/generations',
     run: cancelChosen,
   },
-  { route: 'GET /generations/:id', role: 'viewer', run: showGeneration },
+  {
+    route: 'GET /generations/:id',
+    role: 'viewer',
+    owns: listed(({ searches }) => searches.listing),
+    run: showGeneration,
+  },
   {
     route: 'POST /generations/:id/image',
     role: 'support',

@@ -96,7 +96,7 @@ export function presentGeneration(
   ])}
 <div class="columns">${section('Times (UTC)', times(generation))}${section('Stages', presentWaterfall(generation.timings ?? {}))}</div>
 ${when(generation.pastAttempts.length > 0, section('Previous attempts', presentPastAttempts(generation)))}
-${section('Events', presentEvents(generation, events))}
+${section('Events', presentEvents(generation, { events, forms }))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
 ${when(record, section('Answer of the API', record === null ? html`` : presentAnswer(record)))}
@@ -117,7 +117,10 @@ export function presentGenerationActions(generation: GenerationDetail, mayPost: 
 }
 
 /** What happened to it and because of it, in the order of time. */
-function presentEvents(generation: GenerationDetail, events: readonly GenerationEvent[]): Html {
+function presentEvents(
+  generation: GenerationDetail,
+  { events, forms }: { readonly events: readonly GenerationEvent[]; readonly forms: Forms },
+): Html {
   const { createdAt, startedAt, finishedAt, status, attempt, worker, id } = generation
   const own = [
     { at: createdAt, what: 'accepted', about: '' },
@@ -134,7 +137,7 @@ function presentEvents(generation: GenerationDetail, events: readonly Generation
       about,
     ]),
     empty: '',
-  })}<p><a href="/audit?q=${encodeURIComponent(id)}">Actions of operators</a></p>`
+  })}<p>${permittedLink({ forms, path: `/audit?q=${encodeURIComponent(id)}` }, 'Actions of operators')}</p>`
 }
 
 const ENDS: Readonly<Record<GenerationDetail['pastAttempts'][number]['reason'], string>> = {

@@ -8,7 +8,7 @@ import { presentNewKeys } from './accounts.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { ofAccount, pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 type Options = Pick<AccountPagesOptions, 'accounts'> & { readonly audit: OperatorAudit }
@@ -18,6 +18,7 @@ export const keyPages = pages<Options>([
   {
     route: 'POST /accounts/:id/keys',
     role: 'admin',
+    owns: ofAccount,
     form: '/accounts/:id',
     done: { 'key.create': { message: 'The key was created.', at: '/accounts/:account', showsSecret: true } },
     run: createKey,
@@ -25,6 +26,7 @@ export const keyPages = pages<Options>([
   {
     route: 'POST /accounts/:id/keys/:key/rotate',
     role: 'admin',
+    owns: ofAccount,
     form: '/accounts/:id',
     done: {
       'key.rotate': { message: 'The key was replaced with a new one.', at: '/accounts/:account', showsSecret: true },
@@ -34,6 +36,7 @@ export const keyPages = pages<Options>([
   {
     route: 'POST /accounts/:id/keys/:key/revoke',
     role: 'admin',
+    owns: ofAccount,
     form: '/accounts/:id',
     done: { 'key.revoke': { message: 'The key was revoked.', at: '/accounts/:account' } },
     run: revokeKey,

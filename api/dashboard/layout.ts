@@ -54,7 +54,7 @@ ${when(needsScript, html`<script src="/dashboard.js" defer></script>`)}</head>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, pages, openWork, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${listAbove(ctx.path, pages)}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
+${operator === null ? html`` : listAbove(ctx.path, pages.menuOf(operator.role))}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
 ${{ markup: content }}
 </main>
@@ -68,7 +68,7 @@ const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="t
 const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
 /** Link to the list that the page belongs to; nothing on pages of the menu. */
-function listAbove(path: string, { menu }: PageIndex): Html {
+function listAbove(path: string, menu: ReturnType<PageIndex['menuOf']>): Html {
   const list = menu.find(([place]) => place !== '/' && path.startsWith(`${place}/`))
   return list === undefined ? html`` : html`<p class="within"><a href="${list[0]}">${list[1]}</a></p>`
 }
@@ -96,8 +96,7 @@ function header({
   openWork: OpenWork
   path: string
 }): Html {
-  const places = pages.menu.filter(([place]) => pages.isPermitted(operator.role, 'GET', place))
-  const links = places.map(([place, name]) => {
+  const links = pages.menuOf(operator.role).map(([place, name]) => {
     const isHere = place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
     const { count, what } = openWork.get(place) ?? { count: 0, what: '' }
     const badge = html` <span class="badge bad">${String(count)}<span class="unseen"> ${what}</span></span>`

@@ -6,7 +6,7 @@ import { count } from './elements.ts'
 import { LEDGER_COLUMNS, LEDGER_WORDS } from './ledger.view.ts'
 import { listPages } from './list.ts'
 import type { OpenList } from './list.view.ts'
-import { pages } from './pages.ts'
+import { ofAccount, pages } from './pages.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface LedgerPagesOptions {
@@ -18,6 +18,7 @@ export interface LedgerPagesOptions {
 export const ledgerPages = pages<LedgerPagesOptions>(
   listPages<LedgerPagesOptions, LedgerEntry>({
     path: '/accounts/:id/ledger',
+    owns: ofAccount,
     columns: LEDGER_COLUMNS,
     filters: [{ of: 'kind', label: 'Kind', options: LEDGER_KINDS.map((kind) => [kind, kind] as const) }],
     open: openLedger,

@@ -1,15 +1,15 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { splitWords } from '../shared/contract/setting.ts'
-import type { ListSearch } from '../shared/database/listing.ts'
+import type { Listing, ListSearch } from '../shared/database/listing.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { allOf, sendCsv } from './csv-file.ts'
 import { fieldsReader, parseQuery, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { type ListShape, type OpenList, presentList, sortOf } from './list.view.ts'
 import type { Role } from './operators.store.ts'
-import type { Page } from './pages.ts'
-import type { DashboardContext } from './state.ts'
+import type { Owns, Page } from './pages.ts'
+import type { DashboardContext, SignedInContext } from './state.ts'
 import { Minute, readTime } from './times.ts'
 
 /** Rows per page. */
@@ -17,30 +17,47 @@ const PAGE = 50
 
 export interface List<O, R> extends ListShape<R> {
   readonly role?: Role
-  readonly menu?: string
-  readonly open: (ctx: DashboardContext, options: O) => OpenList<R> | Promise<OpenList<R>>
+  /** As that of a page. An owner gets only the rows with the account, unless the path has the `:id` of what they belong to. */
+  readonly owns?: Owns<O>
+  readonly menu?: Page<O>['menu']
+  readonly open: (ctx: SignedInContext, options: O) => OpenList<R> | Promise<OpenList<R>>
 }
 
 /** A list as a page that is counted, searched, sorted and filtered, and as a file of the same search. */
 export function listPages<O, R extends { readonly id: string | number }>(
   list: List<O, R>,
 ): [file: Page<O>, page: Page<O>] {
-  const { path, file = `${path}.csv`, role = 'viewer', menu } = list
+  const { path, file = `${path}.csv`, role = 'viewer', owns, menu } = list
   const read = searchReader(list)
   return [
     {
       route: `GET ${file}`,
       role,
-      run: async (ctx, options) => exportList(ctx, { list, read, open: await list.open(ctx, options) }),
+      owns,
+      run: async (ctx, options) => exportList(ctx, { list, read, open: await openFor(ctx, options, list) }),
     },
     {
       route: `GET ${path}`,
       role,
+      owns,
       menu,
       isSearch: true,
-      run: async (ctx, options) => showList(ctx, { list, read, open: await list.open(ctx, options) }),
+      run: async (ctx, options) => showList(ctx, { list, read, open: await openFor(ctx, options, list) }),
     },
   ]
+}
+
+/** What the list is to this operator: to an owner its rows with the account, unless the path names what the rows belong to. */
+async function openFor<O, R>(ctx: SignedInContext, options: O, { open, path }: List<O, R>): Promise<OpenList<R>> {
+  const opened = await open(ctx, options)
+  const { accountId } = ctx.state.operator
+  if (accountId === null || path.includes('/:')) return opened
+  return { ...opened, accounts: undefined, listing: boundTo(accountId, opened.listing) }
+}
+
+function boundTo<R>(accountId: string, { list, count }: Listing<R>): Listing<R> {
+  const bind = (search: ListSearch) => ({ ...search, only: { ...search.only, accountId } })
+  return { list: (search, part) => list(bind(search), part), count: (search) => count(bind(search)) }
 }
 
 interface Request<O, R> {

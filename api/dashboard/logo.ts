@@ -8,7 +8,7 @@ import type { Objects } from '../shared/storage/objects.store.ts'
 import { findAccount } from './accounts.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { ofAccount, pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface LogoOptions {
@@ -20,7 +20,7 @@ export interface LogoOptions {
 
 /** The logo of an account. */
 export const logoPages = pages<LogoOptions>([
-  { route: 'GET /accounts/:id/logo', role: 'viewer', run: getLogo },
+  { route: 'GET /accounts/:id/logo', role: 'viewer', owns: ofAccount, run: getLogo },
   {
     route: 'POST /accounts/:id/logo',
     role: 'admin',

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
-import { ROLES } from './operators.store.ts'
+import { OperatorRole } from './operators.store.ts'
 
 /** A session ends after this idle time, and in any case after the second constant. */
 const SESSION_IDLE_MINUTES = 30
@@ -11,7 +11,9 @@ const SignedInRow = Type.Object({
   id: Type.String(),
   email: Type.String(),
   name: Nullable(Type.String()),
-  role: Type.Enum([...ROLES]),
+  role: OperatorRole,
+  /** Account that an owner is bound to; null for operators of all accounts. */
+  accountId: Nullable(Type.String()),
   /** A provider checks its own second factors. */
   method: Type.Enum(['password', 'provider']),
   hasSecondFactor: Type.Boolean(),
@@ -38,7 +40,7 @@ const isLive = sql.fragment`
   and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
 
 const columns = sql.fragment`
-  operators.id, email, name, role, method, form_key as "formKey", exists (
+  operators.id, email, name, role, account_id as "accountId", method, form_key as "formKey", exists (
     select from operator_second_factors as factors
     where factors.operator_id = operators.id and confirmed_at is not null
   ) as "hasSecondFactor"`

@@ -11,11 +11,18 @@ export const ROLES = ['viewer', 'support', 'billing', 'admin'] as const
  */
 export type Role = (typeof ROLES)[number]
 
+/** Role of an operator; `owner` for one who signs in for a single account, and is shown nothing of others. */
+export const OperatorRole = Type.Enum([...ROLES, 'owner'])
+export type OperatorRole = Static<typeof OperatorRole>
+
 const OperatorRow = Type.Object({
   id: Type.String(),
   email: Type.String(),
   name: Nullable(Type.String()),
-  role: Type.Enum([...ROLES]),
+  role: OperatorRole,
+  /** Account of an owner. */
+  accountId: Nullable(Type.String()),
+  accountName: Nullable(Type.String()),
   isActive: Type.Boolean(),
   hasSecondFactor: Type.Boolean(),
   createdAt: Timestamp,
@@ -26,8 +33,10 @@ export interface NewOperator {
   readonly email: string
   readonly name: string | null
   readonly passwordHash: string
-  readonly role: Role
 }
+
+/** The role of an operator of all accounts, or the account of an owner. */
+export type Rights = { readonly role: Role } | { readonly accountId: string }
 
 const Secret = rowType(Type.Object({ id: Type.String(), email: Type.String(), passwordHash: Type.String() }))
 
@@ -36,7 +45,8 @@ const hasSecondFactor = (id: ReturnType<typeof sql.identifier>) => sql.fragment`
   ) as "hasSecondFactor"`
 
 const columns = (table: 'operators' | 'changed') => sql.fragment`
-  id, email, name, role, is_active as "isActive", ${hasSecondFactor(sql.identifier([table, 'id']))},
+  id, email, name, role, account_id as "accountId",
+  (select accounts.name from accounts where accounts.id = account_id) as "accountName", is_active as "isActive", ${hasSecondFactor(sql.identifier([table, 'id']))},
   created_at as "createdAt"`
 
 export type Operators = ReturnType<typeof createOperators>
@@ -56,6 +66,14 @@ export function createOperators(database: Database) {
     return changed
   }
 
+  /** The operator with this address, active or not. */
+  const find = (email: string): Promise<OperatorRecord | null> =>
+    database.maybeOne(
+      sql.type(
+        rowType(OperatorRow),
+      )`select ${columns('operators')} from operators where lower(email) = lower(${email})`,
+    )
+
   return {
     list: (): Promise<readonly OperatorRecord[]> =>
       database.any(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators order by id`),
@@ -63,7 +81,7 @@ export function createOperators(database: Database) {
     listing: createListing(database, {
       row: OperatorRow,
       rows: sql.fragment`select ${columns('operators')} from operators`,
-      texts: ['id', 'email', 'name', 'role'],
+      texts: ['id', 'email', 'name', 'role', 'accountName'],
       order: sql.fragment`id`,
     }),
 
@@ -75,13 +93,7 @@ export function createOperators(database: Database) {
     hasAdmin: (): Promise<boolean> =>
       database.exists(sql.unsafe`select from operators where role = 'admin' and is_active`),
 
-    /** The operator with this address, active or not. */
-    find: (email: string): Promise<OperatorRecord | null> =>
-      database.maybeOne(
-        sql.type(
-          rowType(OperatorRow),
-        )`select ${columns('operators')} from operators where lower(email) = lower(${email})`,
-      ),
+    find,
 
     /** The active operator with this address and the password hash; null when there is none. */
     findSecret: (email: string) =>
@@ -90,10 +102,11 @@ export function createOperators(database: Database) {
         where lower(email) = lower(${email}) and is_active`),
 
     /** Creates an operator. Throws `VALIDATION_FAILED` when the address is already in use. */
-    insert: async ({ email, name, passwordHash, role }: NewOperator) => {
+    insert: async ({ email, name, passwordHash, ...rights }: NewOperator & Rights) => {
+      const { role, accountId } = 'accountId' in rights ? { ...rights, role: 'owner' } : { ...rights, accountId: null }
       const inserted = await database.maybeOne(sql.type(rowType(OperatorRow))`
-        insert into operators (id, email, name, password_hash, role)
-        values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role})
+        insert into operators (id, email, name, password_hash, role, account_id)
+        values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role}, ${accountId})
         on conflict (lower(email)) do nothing returning ${columns('operators')}`)
       if (inserted === null) throw refusedValue('email', `The operator ${email} already exists.`)
       return inserted
@@ -102,8 +115,12 @@ export function createOperators(database: Database) {
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setActive: (email: string, isActive: boolean) => change(email, sql.fragment`is_active = ${isActive}`),
 
-    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
-    setRole: (email: string, role: Role) => change(email, sql.fragment`role = ${role}`),
+    /** Throws `VALIDATION_FAILED` when the operator does not exist or is an owner. */
+    setRole: async (email: string, role: Role) => {
+      if ((await find(email))?.accountId)
+        throw refusedValue('role', `${email} is an owner of an account and stays one.`)
+      return change(email, sql.fragment`role = ${role}`)
+    },
 
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setPassword: (email: string, passwordHash: string) => change(email, sql.fragment`password_hash = ${passwordHash}`),

@@ -1,50 +1,64 @@
 import { html } from '../http/answers/html.ts'
-import { DrapeError } from '../shared/contract/errors.ts'
+import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { randomBase62 } from '../shared/process/base62.ts'
+import { type AccountSearch, readAccount, suggestAccounts } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { listPages } from './list.ts'
+import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { createOperators, type OperatorRecord, type Operators, ROLES } from './operators.store.ts'
-import { changeColumn, OPERATOR_COLUMNS, presentNewOperator, presentNewPassword } from './operators.view.ts'
-import { pages } from './pages.ts'
+import {
+  createOperators,
+  type OperatorRecord,
+  OperatorRole,
+  type Operators,
+  type Rights,
+  ROLES,
+  type Role,
+} from './operators.store.ts'
+import {
+  changeColumn,
+  newOperatorTitle,
+  OPERATOR_COLUMNS,
+  presentNewOperator,
+  presentNewPassword,
+} from './operators.view.ts'
+import { anyOwner, listed, pages } from './pages.ts'
 import { hashPassword } from './password.ts'
 import { createSecondFactors } from './second-factors.store.ts'
 import { actorOf, type SignedInContext } from './state.ts'
 
 export interface OperatorPagesOptions {
   readonly operators: Operators
+  readonly accounts: AccountSearch
   readonly audit: OperatorAudit
   /** Whether operators may sign in with a password. */
   readonly passwords: boolean
 }
 
-/** Operators and their roles. */
+/** Of an owner: the other owners of the account. */
+const owns = listed<OperatorPagesOptions>(({ operators }) => operators.listing)
+
+/** Operators and their roles, and the owners of accounts, who see and change those of their own account. */
 export const operatorPages = pages<OperatorPagesOptions>([
   ...listPages<OperatorPagesOptions, OperatorRecord>({
     path: '/operators',
     role: 'admin',
-    menu: 'Operators',
+    owns: anyOwner,
+    menu: { name: 'Operators', ofOwners: 'Members' },
     columns: OPERATOR_COLUMNS,
     filters: [
-      { of: 'role', label: 'Role', options: ROLES.map((role) => [role, role] as const) },
+      { of: 'role', label: 'Role', options: OperatorRole.enum.map((role) => [role, role] as const) },
       { of: 'isActive', label: 'State', options: STATES },
     ],
-    open: (ctx, { operators }) => ({
-      title: 'Operators',
-      caption: 'Operators',
-      listing: operators.listing,
-      columns: [changeColumn(ctx.state.operator?.id)],
-      actions: html`<a class="button" href="#new-operator">New operator</a>`,
-      empty: 'No operators found.',
-      after: presentNewOperator(ctx.state.forms),
-    }),
+    open: openOperators,
   }),
   {
     route: 'POST /operators',
     role: 'admin',
+    owns: anyOwner,
     form: '/operators',
     done: { 'operator.create': { message: 'The operator was created.', at: '/operators', showsSecret: true } },
     run: createOperator,
@@ -52,6 +66,7 @@ export const operatorPages = pages<OperatorPagesOptions>([
   {
     route: 'POST /operators/:id',
     role: 'admin',
+    owns,
     form: '/operators',
     done: { 'operator.update': { message: 'The operator was changed.', at: '/operators' } },
     run: changeOperator,
@@ -59,33 +74,75 @@ export const operatorPages = pages<OperatorPagesOptions>([
   {
     route: 'POST /operators/:id/second-factor/reset',
     role: 'admin',
+    owns,
     form: '/operators',
     done: { 'second-factor.reset': { message: 'The second factor of the operator was removed.', at: '/operators' } },
     run: resetSecondFactor,
   },
 ])
 
-const RoleName = Type.Enum([...ROLES])
+async function openOperators(
+  { state: { forms, operator } }: SignedInContext,
+  { operators, accounts }: OperatorPagesOptions,
+): Promise<OpenList<OperatorRecord>> {
+  const isOwner = operator.accountId !== null
+  const title = isOwner ? 'Members' : 'Operators'
+  return {
+    title,
+    caption: title,
+    listing: operators.listing,
+    columns: [changeColumn(operator.id)],
+    actions: html`<a class="button" href="#new-operator">${newOperatorTitle(isOwner)}</a>`,
+    empty: 'No operators found.',
+    after: presentNewOperator(forms, isOwner ? null : await suggestAccounts(accounts)),
+  }
+}
+
+const RoleName = Type.Optional(Type.Enum([...ROLES]))
 const readNew = fieldsReader(
   Type.Object({
     email: Type.String({ format: 'email', maxLength: 320 }),
     name: Type.Optional(Type.String({ maxLength: 200 })),
     role: RoleName,
+    account: Type.Optional(Type.String({ maxLength: 300 })),
   }),
 )
 
 const PASSWORD_LENGTH = 24
+/** That owners create; operators create more. */
+const MAX_MEMBERS = 100
 
-async function createOperator(ctx: SignedInContext, { audit, passwords }: OperatorPagesOptions): Promise<void> {
-  const { email, name = null, role } = readNew(ctx.state.form)
+async function createOperator(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
+  const { audit, passwords } = options
+  const { email, name = null, ...typed } = readNew(ctx.state.form)
+  const rights = await readRights(ctx, typed, options)
   const password = randomBase62(PASSWORD_LENGTH)
   const passwordHash = await hashPassword(password)
   await audit.record(actorOf(ctx), async (within) => {
-    const { id } = await createOperators(within).insert({ email, name, passwordHash, role })
-    return { act: { action: 'operator.create', object: id, details: { email, role } } }
+    const { id, role, accountId } = await createOperators(within).insert({ email, name, passwordHash, ...rights })
+    return { act: { action: 'operator.create', object: id, accountId, details: { email, role } } }
   })
   if (!passwords) return seeOther(ctx, '/operators', 'created')
   showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
+}
+
+/** An owner creates only owners of the own account, whatever the form says. */
+async function readRights(
+  { state: { operator } }: SignedInContext,
+  { role = 'viewer', account }: { readonly role?: Role; readonly account?: string },
+  { accounts, operators }: OperatorPagesOptions,
+): Promise<Rights> {
+  if (operator.accountId !== null) {
+    const { accountId } = operator
+    // Each costs the hash of a password.
+    if ((await operators.listing.count({ only: { accountId } })) < MAX_MEMBERS) return { accountId }
+    throw refusedValue('email', `An account has at most ${MAX_MEMBERS} members, those who were removed too.`)
+  }
+  if (account === undefined) return { role }
+  const accountId = await readAccount(accounts, account)
+  if ((await accounts.find(accountId)) === null)
+    throw refusedValue('account', `The account ${accountId} does not exist.`)
+  return { accountId }
 }
 
 /** Another operator: operators cannot change their own role, so an administrator always remains. */
@@ -100,22 +157,22 @@ async function findOther(ctx: SignedInContext, { operators }: OperatorPagesOptio
 const readChange = fieldsReader(Type.Object({ role: RoleName, isActive: Type.Boolean({ default: false }) }))
 
 async function changeOperator(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
-  const { id, email } = await findOther(ctx, options)
-  const { role, isActive } = readChange(ctx.state.form)
+  const { id, email, accountId, ...before } = await findOther(ctx, options)
+  const { role = before.role, isActive } = readChange(ctx.state.form)
   await options.audit.record(actorOf(ctx), async (within) => {
     const operators = createOperators(within)
-    await operators.setRole(email, role)
+    if (role !== 'owner') await operators.setRole(email, role)
     await operators.setActive(email, isActive)
-    return { act: { action: 'operator.update', object: id, details: { email, role, isActive } } }
+    return { act: { action: 'operator.update', object: id, accountId, details: { email, role, isActive } } }
   })
   seeOther(ctx, '/operators', 'saved')
 }
 
 async function resetSecondFactor(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
-  const { id, email } = await findOther(ctx, options)
+  const { id, email, accountId } = await findOther(ctx, options)
   await options.audit.record(actorOf(ctx), async (within) => {
     await createSecondFactors(within).delete(id)
-    return { act: { action: 'second-factor.reset', object: id, details: { email } } }
+    return { act: { action: 'second-factor.reset', object: id, accountId, details: { email } } }
   })
   seeOther(ctx, '/operators', 'removed')
 }

@@ -3,6 +3,7 @@ import { stateOf } from './accounts.view.ts'
 import { copied, disclosure, facts, section, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { accountLink } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
 import { type OperatorRecord, ROLES, type Role } from './operators.store.ts'
@@ -18,6 +19,12 @@ export const OPERATOR_COLUMNS: readonly Column<OperatorRecord>[] = [
   { head: 'E-mail', of: ['email', 'id'], cell: ({ email }) => email },
   { head: 'Name', of: ['name'] },
   { head: 'Role', of: ['role'] },
+  {
+    head: 'Account',
+    of: ['accountName', 'accountId'],
+    cell: ({ accountId: id, accountName: name }) =>
+      id === null ? 'all' : accountLink({ id, name: name ?? undefined }),
+  },
   { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
   {
     head: 'Second factor',
@@ -32,15 +39,25 @@ export function changeColumn(own: string | undefined): Column<OperatorRecord> {
   return { head: 'Change', cell: (operator, forms) => (operator.id === own ? 'you' : changes(operator, forms)) }
 }
 
-export function presentNewOperator(forms: Forms): Html {
+export function newOperatorTitle(isOwner: boolean): string {
+  return isOwner ? 'New member' : 'New operator'
+}
+
+/** The form of a new operator; without accounts, of another owner of the own one. */
+export function presentNewOperator(forms: Forms, accounts: readonly string[] | null): Html {
+  const title = newOperatorTitle(accounts === null)
+  const rights = (fields: Fields) =>
+    accounts === null
+      ? html``
+      : html`${roleChoice(fields, 'viewer')}${fields.field({ name: 'account', label: 'Account', suggestions: accounts, hint: 'Empty: all accounts. Otherwise an owner, who sees this account alone and manages its keys and members, whatever the role above.' })}`
   const create = actForm({
     action: '/operators',
     forms,
-    submit: 'Create operator',
+    submit: title.replace('New', 'Create'),
     body: (fields) => html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}
-${fields.field({ name: 'name', label: 'Name' })}${roleChoice(fields, 'viewer')}`,
+${fields.field({ name: 'name', label: 'Name' })}${rights(fields)}`,
   })
-  return html`<div id="new-operator">${section('New operator', create)}</div>`
+  return html`<div id="new-operator">${section(title, create)}</div>`
 }
 
 function roleChoice({ choice }: Fields, value: Role): Html {
@@ -49,7 +66,7 @@ function roleChoice({ choice }: Fields, value: Role): Html {
 
 function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord, forms: Forms): Html {
   const body = (fields: Fields) =>
-    html`${roleChoice(fields, role)}${fields.tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`
+    html`${role === 'owner' ? '' : roleChoice(fields, role)}${fields.tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`
   const reset = actForm({
     action: `/operators/${id}/second-factor/reset`,
     forms,
@@ -68,5 +85,5 @@ export function presentNewPassword({ email, password }: { email: string; passwor
 ${facts([
   ['E-mail', email],
   ['Password', copied(password)],
-])}<p><a class="button quiet" href="/operators">All operators</a></p>`
+])}<p><a class="button quiet" href="/operators">Back to the list</a></p>`
 }

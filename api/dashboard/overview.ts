@@ -7,12 +7,12 @@ import type { PoolRegistry } from '../shared/engines/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/queue/redis.ts'
 import { badge, code, count, section, table, when } from './elements.ts'
 import { queryOf } from './form.ts'
-import { showPage } from './layout.ts'
+import { seeOther, showPage } from './layout.ts'
 import { share } from './open-work.store.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
-import { type BoundPage, pages } from './pages.ts'
+import { anyOwner, type BoundPage, pages } from './pages.ts'
 import { LIVE_PATH } from './session.ts'
-import type { DashboardContext } from './state.ts'
+import type { DashboardContext, SignedInContext } from './state.ts'
 import { time } from './times.ts'
 import {
   PLACES,
@@ -37,7 +37,13 @@ export interface OverviewOptions {
 export function overviewPages(options: OverviewOptions): BoundPage[] {
   const observe = share(EVENT_MS - 1000, () => observeQueue(options))
   return pages<Options>([
-    { route: 'GET /', role: 'viewer', menu: 'Overview', run: showOverview },
+    {
+      route: 'GET /',
+      role: 'viewer',
+      owns: anyOwner,
+      menu: { name: 'Overview', ofOwners: 'Account' },
+      run: showOverview,
+    },
     { route: `GET ${LIVE_PATH}`, role: 'viewer', run: streamOverview },
   ])({ ...options, observe })
 }
@@ -54,7 +60,10 @@ const SPANS = {
 
 type Options = OverviewOptions & { readonly observe: () => Promise<Observed> }
 
-async function showOverview(ctx: DashboardContext, { usage, observe }: Options): Promise<void> {
+/** Of all accounts; owners have the page of their account. */
+async function showOverview(ctx: SignedInContext, { usage, observe }: Options): Promise<void> {
+  const { accountId } = ctx.state.operator
+  if (accountId !== null) return seeOther(ctx, `/accounts/${accountId}`)
   const asked = queryOf(ctx).get('span') ?? ''
   const span = Object.hasOwn(SPANS, asked) ? SPANS[asked as keyof typeof SPANS] : SPANS.day
   const [observed, steps, failures, latencies, places] = await Promise.all([

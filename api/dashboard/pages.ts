@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
-import type { Role } from './operators.store.ts'
+import type { Listing } from '../shared/database/listing.ts'
+import type { OperatorRole, Role } from './operators.store.ts'
 import type {
   DashboardContext,
   DashboardMiddleware,
@@ -10,12 +11,29 @@ import type {
   SignedInContext,
 } from './state.ts'
 
+/** Whether an owner of this account may open a page with these parts of its path. */
+export type Owns<O> = (accountId: string, params: Readonly<Record<string, string>>, options: O) => unknown
+
+/** A page that shows and changes nothing but what the session says. */
+export const anyOwner = () => true
+
+/** A page whose `:id` is the account. */
+export const ofAccount: Owns<unknown> = (accountId, { id }) => id === accountId
+
+/** A page whose `:id` is in a list, among the rows of the account. */
+export function listed<O>(listingOf: (options: O) => Listing<unknown>): Owns<O> {
+  return async (accountId, { id }, options) =>
+    (await listingOf(options).list({ only: { id, accountId } }, { limit: 1 })).length > 0
+}
+
 /** A page or a form of the dashboard. */
 export type Page<O> = PageFacts &
   (
     | {
         /** Role that it needs, in addition to `admin`; every role includes `viewer`. */
         readonly role: Role
+        /** Owners of accounts may open it where this returns true. Absent: never. */
+        readonly owns?: Owns<O>
         readonly run: (ctx: SignedInContext, options: O) => unknown
       }
     | {
@@ -32,8 +50,8 @@ interface PageFacts {
   readonly form?: string
   /** Of a POST: by the action in the audit log. */
   readonly done?: Readonly<Record<string, Done>>
-  /** Name in the menu. */
-  readonly menu?: string
+  /** Name in the menu; as an object: that of owners too, if it differs. */
+  readonly menu?: string | { readonly name: string; readonly ofOwners: string }
   /** Whether the page has a filter or search form. */
   readonly isSearch?: boolean
 }
@@ -46,8 +64,20 @@ export function pages<O>(declared: readonly Page<O>[]): (options: O) => BoundPag
   return (options) =>
     declared.map((page) => ({
       ...page,
-      open: (ctx) => (page.role === null ? page.run(ctx, options) : page.run(requireSignedIn(ctx), options)),
+      open: (ctx) => (page.role === null ? page.run(ctx, options) : openSignedIn(requireSignedIn(ctx), page, options)),
     }))
+}
+
+/** Owners find nothing of others, and no page that does not say that it is theirs. */
+async function openSignedIn<O>(
+  ctx: SignedInContext,
+  { owns, run }: Extract<Page<O>, { role: Role }>,
+  options: O,
+): Promise<unknown> {
+  const { accountId } = ctx.state.operator
+  if (accountId !== null && !(await owns?.(accountId, ctx.params, options)))
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+  return run(ctx, options)
 }
 
 /** The middleware has refused all others already. */
@@ -71,12 +101,13 @@ export function indexPages(all: readonly BoundPage[]): PageIndex {
     return entries.filter((entry) => entry.method === asked && entry.pattern.test(path))
   }
   const rolesFor = (method: string, path: string): Role[] => find(method, path).flatMap(({ role }) => role ?? [])
+  const isPermitted = (role: OperatorRole, method: string, path: string): boolean => {
+    const needed = find(method, path).filter((page) => page.role !== null)
+    return needed.length > 0 && needed.every((page) => mayOpen(role, page))
+  }
   return {
     rolesFor,
-    isPermitted: (role: Role, method: string, path: string): boolean => {
-      const needed = rolesFor(method, path)
-      return needed.length > 0 && needed.every((one) => hasRole(role, one))
-    },
+    isPermitted,
     findFormPage: (action: string): string | null => {
       const form = find('POST', action).find((entry) => entry.form !== undefined)?.form
       const given = action.split('/')
@@ -85,11 +116,20 @@ export function indexPages(all: readonly BoundPage[]): PageIndex {
     },
     isSearchPage: (path: string): boolean => find('GET', path).some(({ isSearch }) => isSearch === true),
     findDone: (action) => dones.get(action),
-    menu: entries.flatMap(({ path, menu }) => (menu === undefined ? [] : [[path, menu] as const])),
+    menuOf: (role) =>
+      entries.flatMap(({ path, menu }) => {
+        if (menu === undefined || !isPermitted(role, 'GET', path)) return []
+        const { name, ofOwners } = typeof menu === 'string' ? { name: menu, ofOwners: menu } : menu
+        return [[path, role === 'owner' ? ofOwners : name] as const]
+      }),
   }
 }
 
-function hasRole(role: Role, needed: Role): boolean {
+function mayOpen(
+  role: OperatorRole,
+  { role: needed, owns }: { readonly role: Role | null; readonly owns?: unknown },
+): boolean {
+  if (role === 'owner') return owns !== undefined
   return role === 'admin' || needed === 'viewer' || role === needed
 }
 

@@ -4,7 +4,7 @@ import type { AccountSearch } from './account-field.ts'
 import { code, disclosure } from './elements.ts'
 import { accountLink } from './ids.ts'
 import { type List, listPages } from './list.ts'
-import { pages } from './pages.ts'
+import { anyOwner, pages } from './pages.ts'
 
 export interface ProductPagesOptions {
   readonly searches: ProductSearches
@@ -13,6 +13,7 @@ export interface ProductPagesOptions {
 
 const LIST: List<ProductPagesOptions, FoundProduct> = {
   path: '/products',
+  owns: anyOwner,
   menu: 'Products',
   columns: [
     { head: 'ID', of: ['externalId'], cell: ({ externalId }) => code(externalId) },

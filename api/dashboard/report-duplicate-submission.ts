@@ -1,4 +1,6 @@
 import { html } from '../http/answers/html.ts'
+import { permittedLink } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 import { showPage } from './layout.ts'
 import type { DoneForm, OperatorAudit } from './operator-audit.store.ts'
 import type { DashboardContext, DashboardMiddleware, Done } from './state.ts'
@@ -12,7 +14,8 @@ export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit
     if (done === null) return false
     ctx.state.kept = null
     ctx.status = 409
-    showPage(ctx, { title: 'Already done', body: presentDone(done, ctx.state.pages.findDone(done.action)) })
+    const { pages, forms } = ctx.state
+    showPage(ctx, { title: 'Already done', body: presentDone(done, { page: pages.findDone(done.action), forms }) })
     return true
   }
   return async function doneForms(ctx, next) {
@@ -28,7 +31,10 @@ export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit
   }
 }
 
-function presentDone({ action, object, accountId, createdAt }: DoneForm, page?: Done) {
+function presentDone(
+  { action, object, accountId, createdAt }: DoneForm,
+  { page, forms }: { page?: Done; forms: Forms },
+) {
   const { message = 'The action was completed.', at = '/', showsSecret = false } = page ?? {}
   const path = at.replace(':object', object ?? '').replace(':account', accountId ?? '')
   const note = showsSecret
@@ -36,5 +42,5 @@ function presentDone({ action, object, accountId, createdAt }: DoneForm, page?: 
     : html``
   return html`<p>${message}</p>
 <p>This form was submitted twice. The action ran once, on ${time(createdAt)} (UTC), and the second submission changed nothing.</p>
-${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?q=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
+${note}<p class="actions"><a class="button" href="${path}">See the result</a> ${permittedLink({ forms, path: `/audit?q=${encodeURIComponent(object ?? action)}` }, 'Audit log')}</p>`
 }

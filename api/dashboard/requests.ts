@@ -6,7 +6,7 @@ import { findAccount } from './accounts.ts'
 import { badge, code, count, type Tone, when } from './elements.ts'
 import { listPages } from './list.ts'
 import type { Column, OpenList } from './list.view.ts'
-import { pages } from './pages.ts'
+import { ofAccount, pages } from './pages.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface RequestPagesOptions {
@@ -46,6 +46,7 @@ const STATUS_CLASSES = [
 export const requestPages = pages<RequestPagesOptions>(
   listPages<RequestPagesOptions, ListedRequest>({
     path: '/accounts/:id/requests',
+    owns: ofAccount,
     columns: COLUMNS,
     filters: [
       { of: 'statusClass', label: 'Status', options: STATUS_CLASSES },

@@ -5,7 +5,7 @@ import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions, type SignedIn } from './operator-sessions.store.ts'
-import { pages } from './pages.ts'
+import { anyOwner, pages } from './pages.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
@@ -23,10 +23,11 @@ export interface SecondFactorOptions {
 
 /** Second factor of the signed-in operator. */
 export const secondFactorPages = pages<SecondFactorOptions>([
-  { route: 'GET /second-factor', role: 'viewer', run: showSecondFactor },
+  { route: 'GET /second-factor', role: 'viewer', owns: anyOwner, run: showSecondFactor },
   {
     route: 'POST /second-factor/start',
     role: 'viewer',
+    owns: anyOwner,
     form: '/second-factor',
     done: {
       'second-factor.start': { message: 'The set-up of an authenticator app was started.', at: '/second-factor' },
@@ -36,6 +37,7 @@ export const secondFactorPages = pages<SecondFactorOptions>([
   {
     route: 'POST /second-factor/confirm',
     role: 'viewer',
+    owns: anyOwner,
     form: '/second-factor',
     done: {
       'second-factor.confirm': { message: 'The second factor was set up.', at: '/second-factor', showsSecret: true },
@@ -45,6 +47,7 @@ export const secondFactorPages = pages<SecondFactorOptions>([
   {
     route: 'POST /second-factor/recovery-codes',
     role: 'viewer',
+    owns: anyOwner,
     form: '/second-factor',
     done: {
       'second-factor.recovery-codes': {
@@ -58,6 +61,7 @@ export const secondFactorPages = pages<SecondFactorOptions>([
   {
     route: 'POST /second-factor/remove',
     role: 'viewer',
+    owns: anyOwner,
     form: '/second-factor',
     done: { 'second-factor.remove': { message: 'The second factor was removed.', at: '/second-factor' } },
     run: removeSecondFactor,

@@ -105,10 +105,11 @@ export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddle
 
 /** Refuses requests that the operator's role does not permit, and every path without a page. */
 export const requireRole: DashboardMiddleware = function roles(ctx, next) {
-  const needed = ctx.state.pages.rolesFor(ctx.method, ctx.path)
-  if (ctx.state.operator === null || needed.length === 0)
+  const { operator, pages } = ctx.state
+  if (operator !== null && pages.isPermitted(operator.role, ctx.method, ctx.path)) return next()
+  const needed = pages.rolesFor(ctx.method, ctx.path)
+  if (operator === null || operator.role === 'owner' || needed.length === 0)
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
-  if (ctx.state.pages.isPermitted(ctx.state.operator.role, ctx.method, ctx.path)) return next()
   const names = [...new Set(needed)].filter((role) => role !== 'viewer').join(' and ')
-  throw new DrapeError('FORBIDDEN', `This action requires the role ${names}. Your role is ${ctx.state.operator.role}.`)
+  throw new DrapeError('FORBIDDEN', `This action requires the role ${names}. Your role is ${operator.role}.`)
 }

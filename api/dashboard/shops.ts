@@ -25,11 +25,11 @@ import { seeOther, showPage } from './layout.ts'
 import { listPages } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { anyOwner, listed, pages } from './pages.ts'
 import { findConsents } from './policies.ts'
 import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
 import { presentNewShop, presentShop, presentShopList, presentShopSecret, SHOP_COLUMNS } from './shops.view.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import { actorOf, type DashboardContext, type SignedInContext } from './state.ts'
 
 export interface ShopPagesOptions {
   readonly accounts: AccountSearch
@@ -48,6 +48,7 @@ export interface ShopPagesOptions {
 export const shopPages = pages<ShopPagesOptions>([
   ...listPages<ShopPagesOptions, ListedShop>({
     path: '/shops',
+    owns: anyOwner,
     menu: 'Shops',
     columns: SHOP_COLUMNS,
     filters: [
@@ -64,7 +65,7 @@ export const shopPages = pages<ShopPagesOptions>([
     done: { 'shop.create': { message: 'The shop was created.', at: '/shops/:object', showsSecret: true } },
     run: createShop,
   },
-  { route: 'GET /shops/:id', role: 'viewer', run: showShop },
+  { route: 'GET /shops/:id', role: 'viewer', owns: listed(({ shops }) => shops.listing), run: showShop },
   {
     route: 'POST /shops/:id',
     role: 'admin',
@@ -88,10 +89,12 @@ export const shopPages = pages<ShopPagesOptions>([
   },
 ])
 
-async function openShops(ctx: DashboardContext, options: ShopPagesOptions): Promise<OpenList<ListedShop>> {
-  const { forms } = ctx.state
+async function openShops(ctx: SignedInContext, options: ShopPagesOptions): Promise<OpenList<ListedShop>> {
+  const { forms, operator } = ctx.state
+  // Shops that are unknown belong to no account.
+  const refused = operator.accountId === null ? await options.listRefused(null) : []
   return {
-    ...presentShopList(await options.listRefused(null), forms),
+    ...presentShopList(refused, forms),
     listing: options.shops.listing,
     accounts: options.accounts,
     actions: permittedLink({ forms, path: '/shops/new', className: 'button' }, 'New shop'),

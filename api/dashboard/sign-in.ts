@@ -11,7 +11,7 @@ import type { OperatorAudit } from './operator-audit.store.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
 import type { Operators } from './operators.store.ts'
-import { type BoundPage, pages } from './pages.ts'
+import { anyOwner, type BoundPage, pages } from './pages.ts'
 import { PASSWORD_LENGTH } from './password.ts'
 import type { RejectedForm } from './rejected-form.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
@@ -46,6 +46,7 @@ const always = pages<SignInOptions>([
   {
     route: 'POST /sign-out',
     role: 'viewer',
+    owns: anyOwner,
     run: (ctx, options) => requireOperator(ctx, () => signOut(ctx, options)),
   },
 ])

@@ -156,12 +156,15 @@ function roleOf(claims: Claims, { roles }: SingleSignOnOptions): Role | null {
   return roles.find((grant) => hasClaim(claims, grant))?.role ?? 'viewer'
 }
 
-/** When claims determine roles, an operator without a matching claim loses the role. */
+/**
+ * When claims determine roles, an operator without a matching claim loses the role. An owner stays an owner: other owners chose the
+ * address, and may know the password.
+ */
 async function followRole(
   ctx: DashboardContext,
   { known, claims, options }: { known: OperatorRecord; claims: Claims; options: SingleSignOnOptions },
 ): Promise<OperatorRecord> {
-  const role = roleOf(claims, options)
+  const role = known.accountId === null ? roleOf(claims, options) : null
   if (role === null || role === known.role) return known
   const details = { ...aboutSignIn(claims, options.provider), role, before: known.role }
   await options.audit.insert(

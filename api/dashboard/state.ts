@@ -6,7 +6,7 @@ import type { NextSteps } from './next-steps.ts'
 import type { OpenWork } from './open-work.store.ts'
 import type { Actor } from './operator-audit.store.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
-import type { Role } from './operators.store.ts'
+import type { OperatorRole, Role } from './operators.store.ts'
 import type { RejectedForm } from './rejected-form.ts'
 
 /** What an operator reads who submits a form again that has run. */
@@ -23,13 +23,13 @@ export interface PageIndex {
   /** Roles that may use the routes of this method and path; empty for an unknown path. */
   rolesFor(method: string, path: string): Role[]
   /** Whether the role may send this request. */
-  isPermitted(role: Role, method: string, path: string): boolean
+  isPermitted(role: OperatorRole, method: string, path: string): boolean
   /** Path of the page that shows the form of this action; null for a path without a form. */
   findFormPage(action: string): string | null
   isSearchPage(path: string): boolean
   findDone(action: string): Done | undefined
-  /** Path and name of each page in the menu. */
-  readonly menu: readonly (readonly [path: string, name: string])[]
+  /** Path and name of each page in the menu of this role. */
+  menuOf(role: OperatorRole): (readonly [path: string, name: string])[]
 }
 
 /** State that the dashboard's middleware sets for pages. */

@@ -21,7 +21,7 @@ import { seeOther, showPage } from './layout.ts'
 import { listPages, readChosen, seeList } from './list.ts'
 import type { OpenList } from './list.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { pages } from './pages.ts'
+import { anyOwner, listed, pages } from './pages.ts'
 import { actorOf, type DashboardContext, type SignedInContext } from './state.ts'
 import {
   DELIVERY_COLUMNS,
@@ -42,6 +42,7 @@ export interface WebhookPagesOptions {
 const [deliveriesFile, endpointPage] = listPages<WebhookPagesOptions, WebhookDelivery>({
   path: '/webhooks/:id',
   file: '/webhooks/:id/deliveries.csv',
+  owns: listed(({ webhooks }) => webhooks.listing),
   columns: DELIVERY_COLUMNS,
   filters: [{ of: 'status', label: 'State', options: DELIVERY_STATES.map((state) => [state, state] as const) }],
   open: openEndpoint,
@@ -51,6 +52,7 @@ const [deliveriesFile, endpointPage] = listPages<WebhookPagesOptions, WebhookDel
 export const webhookPages = pages<WebhookPagesOptions>([
   ...listPages<WebhookPagesOptions, ListedEndpoint>({
     path: '/webhooks',
+    owns: anyOwner,
     menu: 'Webhooks',
     columns: ENDPOINT_COLUMNS,
     filters: [{ of: 'isActive', label: 'State', options: STATES }],

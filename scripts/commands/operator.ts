@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { createOperators, ROLES, type Role } from '../../api/dashboard/operators.store.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
+import { createOperators, type Rights, ROLES, type Role } from '../../api/dashboard/operators.store.ts'
 import { hashPassword, PASSWORD_LENGTH } from '../../api/dashboard/password.ts'
 import { createSecondFactors } from '../../api/dashboard/second-factors.store.ts'
 import type { Database } from '../../api/shared/database/database.ts'
@@ -19,6 +20,7 @@ export const operatorCommands: Readonly<Record<string, DatabaseCommand>> = {
       option('--name <name>', 'name of the operator'),
       PASSWORD_STDIN,
       option('--role <role>', 'default: admin for the first operator, viewer for others').choices(ROLES),
+      option('--account <id>', 'account, acc_…, whose owner is created, who sees no other account; excludes --role'),
     ],
     effect: 'changes',
     inDatabase: create,
@@ -48,9 +50,17 @@ async function create(database: Database, options: Options) {
   const { password, shown } = await choosePassword(options)
   const passwordHash = await hashPassword(password)
   const operators = createOperators(database)
-  const byDefault = (await operators.hasAdmin()) ? 'viewer' : 'admin'
-  const role = options.role === undefined ? byDefault : readRole(options.role)
-  return { ...(await operators.insert({ email, name: options.name ?? null, passwordHash, role })), ...shown }
+  const rights = await readRights(database, options)
+  return { ...(await operators.insert({ email, name: options.name ?? null, passwordHash, ...rights })), ...shown }
+}
+
+async function readRights(database: Database, { account: accountId, role }: Options): Promise<Rights> {
+  if (accountId === undefined && role !== undefined) return { role: readRole(role) }
+  if (accountId === undefined) return { role: (await createOperators(database).hasAdmin()) ? 'viewer' : 'admin' }
+  if (role !== undefined) throw new UsageError('Name either --role or --account')
+  if ((await createAccounts(database).find(accountId)) === null)
+    throw new UsageError(`The account ${accountId} does not exist`)
+  return { accountId }
 }
 
 async function update(database: Database, options: Options) {

@@ -1355,7 +1355,9 @@ create table operators (
   name text,
   -- Argon2id with its parameters and salt, as in `$argon2id$v=19$m=…`.
   password_hash text not null,
-  role text not null default 'admin' check (role in ('viewer', 'support', 'billing', 'admin')),
+  role text not null default 'admin' check (role in ('viewer', 'support', 'billing', 'admin', 'owner')),
+  -- Of an owner, who sees this account alone. It never changes: a password that one account knows must not lead to another.
+  account_id text references accounts (id) check ((role = 'owner') = (account_id is not null)),
   is_active boolean not null default true,
   created_at timestamptz not null default now_ms()
 );
@@ -1366,6 +1368,7 @@ comment on column operators.email is 'e-mail address';
 comment on column operators.name is 'name';
 comment on column operators.password_hash is 'Argon2id hash of the password';
 create unique index operators_email on operators (lower(email));
+create index operators_account on operators (account_id) where account_id is not null;
 
 -- The second factor of operators who sign in by password (RFC 6238).
 create table operator_second_factors (

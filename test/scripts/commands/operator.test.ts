@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { verifyPassword } from '../../../api/dashboard/password.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
@@ -52,6 +53,20 @@ describe('drape operator', () => {
     expect(await createOperators(database).findSecret('ada@example.com')).toBeNull()
     const again = await drape('operator', 'create', '--email', 'ada@EXAMPLE.com')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already')])
+  })
+
+  it('creates an owner of an account, who keeps that role', async () => {
+    const { id: accountId } = await createAccounts(database).insert({ name: 'Alpha', email: null, credits: 0 })
+    const create = ['operator', 'create', '--email', 'olga@example.com', '--account']
+    expect(await drape(...create, 'acc_x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('does not exist'),
+    })
+    expect(await drape(...create, accountId, '--role', 'admin')).toMatchObject({ code: 2 })
+    expect(await answered(...create, accountId)).toMatchObject({ role: 'owner', accountId, accountName: 'Alpha' })
+    const promoted = await drape('operator', 'update', '--email', 'olga@example.com', '--role', 'admin')
+    expect([promoted.code, promoted.stderr]).toEqual([1, expect.stringContaining('stays one')])
+    expect(await createOperators(database).find('olga@example.com')).toMatchObject({ role: 'owner' })
   })
 
   it('reads a password from standard input, and rejects a short password', async () => {

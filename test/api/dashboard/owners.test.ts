@@ -1,0 +1,236 @@
+import type { IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
+import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
+import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
+import { createOperators } from '../../../api/dashboard/operators.store.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
+import { rowType, sql } from '../../../api/shared/database/database.ts'
+import { createRefusedRequests, listRefusedRequests } from '../../../api/shops/refused-requests.ts'
+import { createShops } from '../../../api/shops/shops.store.ts'
+import { type OperatorBrowser, type PageAnswer, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type DashboardContents, fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
+import { until } from '../../support/until.ts'
+
+/** What owners may open. Everything else does not exist for them, also what is added to the dashboard. */
+const OPEN = new Set([
+  ...['GET /', 'GET /accounts/:id', 'GET /accounts/:id/logo', 'GET /accounts/:id/ledger', 'GET /accounts/:id/requests'],
+  ...['POST /accounts/:id/keys', 'POST /accounts/:id/keys/:key/rotate', 'POST /accounts/:id/keys/:key/revoke'],
+  ...['GET /generations', 'GET /generations/:id', 'GET /products', 'GET /shops', 'GET /shops/:id'],
+  ...['GET /shops/:id/analytics', 'GET /webhooks', 'GET /webhooks/:id', 'GET /webhooks/:id/deliveries.csv'],
+  ...['GET /operators', 'POST /operators', 'POST /operators/:id', 'POST /operators/:id/second-factor/reset'],
+  ...['GET /second-factor', 'POST /second-factor/start', 'POST /second-factor/confirm'],
+  ...['POST /second-factor/recovery-codes', 'POST /second-factor/remove'],
+])
+
+const Names = rowType(Type.Object({ name: Type.String() }))
+const Hash = rowType(Type.Object({ hash: Type.String() }))
+
+interface Tenant extends DashboardContents {
+  readonly email: string
+  readonly operatorId: string
+  readonly keyId: string
+  /** All IDs. */
+  readonly ids: readonly string[]
+}
+
+describe('an owner of an account', () => {
+  let dashboard: TestDashboard
+  let own: Tenant
+  let other: Tenant
+  let browser: OperatorBrowser
+
+  const createTenant = async (name: string, email: string): Promise<Tenant> => {
+    const { database } = dashboard
+    const contents = await fillDashboard(dashboard, name)
+    const { accountId } = contents
+    const { openReview } = await fillQueues(database, contents)
+    const { id: keyId } = await createApiKeys(database).insert(accountId, 'secret')
+    await createApiKeys(database).insert(accountId, 'secret', { ...UNRESTRICTED, isTest: true })
+    const { id: operatorId } = await createOperators(database).insert({ email, name, passwordHash: '', accountId })
+    const { shopId, endpointId, completedId, failedId } = contents
+    const ids = [accountId, shopId, endpointId, completedId, failedId, openReview, keyId, operatorId]
+    return { ...contents, email, operatorId, keyId, ids }
+  }
+
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    own = await createTenant('Alpha', 'alma@alpha.example')
+    other = await createTenant('Beta', 'ben@beta.example')
+    // What all accounts together have open is counted in the menu of operators.
+    await dashboard.database.query(sql.unsafe`
+      update webhook_endpoints set failing_since = now() where id = ${other.endpointId}`)
+    browser = await dashboard.signIn(own.email)
+  })
+  afterAll(() => dashboard.stop())
+
+  /** Sends a form as if a page had shown it. */
+  const post = async (path: string, typed: Readonly<Record<string, string>>, from = browser) => {
+    const key = await dashboard.database.oneFirst(sql.unsafe`
+      select form_key from operator_sessions where hash = sha256(${from.cookie.split('=')[1]}::text::bytea)`)
+    return from.post(path, new URLSearchParams({ form: createFormIssuer(key as Buffer)(path), ...typed }))
+  }
+  /** Every path of a route with these IDs in the place of its parameters. */
+  const pathsOf = (pattern: string, ids: readonly string[]): string[] => {
+    const [parameter] = /:\w+/.exec(pattern) ?? []
+    return parameter === undefined ? [pattern] : ids.flatMap((id) => pathsOf(pattern.replace(parameter, id), ids))
+  }
+  const doesNotExist = ({ status, text }: PageAnswer) => status === 404 && text.includes('The page does not exist.')
+  /** Records a request of a shop that no account has. */
+  const refuseUnknownShop = async (site: string) => {
+    const { redis, log, database } = dashboard.options
+    const request = { method: 'POST', url: '/public/webhooks' } as IncomingMessage
+    const shops = createShops(database)
+    createRefusedRequests({ redis, shops }).noteWebhook({ request, network: '192.0.2.1', log }, { site, shop: null })
+    await until(async () => (await listRefusedRequests(redis, null)).length > 0)
+  }
+  /** Everything stored that names the tenant. */
+  const stored = async ({ ids, email }: Tenant) => {
+    const tables = await dashboard.database.any(sql.type(Names)`
+      select table_name::text as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`)
+    const mentions = [...ids, email].map((text) => `%${text}%`)
+    const hashes = tables.map(async ({ name }) => [
+      name,
+      await dashboard.database.oneFirst(sql.type(Hash)`
+        select coalesce(md5(string_agg(one::text, ' ' order by one::text)), '') as hash from ${sql.identifier([name])} as one
+        where one::text like any(${sql.array(mentions, 'text')})`),
+    ])
+    return Object.fromEntries(await Promise.all(hashes))
+  }
+
+  it('opens the pages that say so, and no others', async () => {
+    const byName = { id: '', key: own.keyId, shop: own.shopId }
+    const { id: colleague } = await createOperators(dashboard.database).insert({
+      email: 'ada@alpha.example',
+      name: null,
+      passwordHash: '',
+      accountId: own.accountId,
+    })
+    const idOf = (path: string) => {
+      if (path.startsWith('/accounts')) return own.accountId
+      if (path.startsWith('/shops')) return own.shopId
+      if (path.startsWith('/operators')) return colleague
+      return path.startsWith('/webhooks') ? own.endpointId : own.completedId
+    }
+    for (const route of dashboard.routes) {
+      const [method, pattern] = route.split(' ')
+      const path = pattern.replaceAll(/:(\w+)/g, (_, name: 'key' | 'shop' | 'id') => byName[name] || idOf(pattern))
+      const answer = method === 'GET' ? await browser.get(path) : await post(path, {})
+      expect(doesNotExist(answer), `${route}: ${answer.status}`).toBe(
+        !OPEN.has(route.replace(/(?<!deliveries)\.csv$/, '')),
+      )
+      expect(answer.status, route).not.toBe(500)
+    }
+  })
+
+  it('finds, reads and changes nothing of another account on any route', async () => {
+    await refuseUnknownShop('beta-unknown.example')
+    const before = await stored(other)
+    expect(Object.values(before).filter((hash) => hash !== '').length).toBeGreaterThan(10)
+    const isOfOther = ({ text }: PageAnswer, sent: string) =>
+      /Beta|beta|> failing</.test(text) || other.ids.some((id) => !sent.includes(id) && text.includes(id.slice(-12)))
+    const search = new URLSearchParams({ account: other.accountId, accountId: other.accountId, q: 'e' }).toString()
+    for (const route of dashboard.routes) {
+      const [method, pattern] = route.split(' ')
+      const hasParameter = pattern.includes(':')
+      const ids = pattern.includes(':key') ? [other.accountId, other.keyId, own.accountId, own.keyId] : other.ids
+      for (const path of pathsOf(pattern, ids)) {
+        if (path.includes(own.accountId) && path.includes(own.keyId)) continue
+        const typed = {
+          ...{
+            email: 'new@gamma.example',
+            role: 'admin',
+            account: other.accountId,
+            person: 'customer-4711',
+            id: other.completedId,
+          },
+          ...{
+            isActive: 'false',
+            active: 'false',
+            edition: 'any',
+            reason: 'because',
+            name: 'New',
+            kind: 'secret',
+            credits: '7',
+          },
+          ...{
+            url: 'https://evil.example',
+            event: 'generation.failed',
+            domain: 'evil.example',
+            platform: 'plugin',
+            which: 'person',
+          },
+        }
+        const answers =
+          method === 'GET'
+            ? [await browser.get(path), await browser.get(`${path}?${search}`)]
+            : [await post(path, typed)]
+        for (const answer of answers) {
+          const sent = method === 'GET' ? `${path}?${search}` : JSON.stringify([path, typed])
+          expect(isOfOther(answer, sent), `${method} ${path}: ${answer.text}`).toBe(false)
+          const isOwnAccount = path.includes(own.accountId)
+          if (hasParameter && !isOwnAccount)
+            expect(doesNotExist(answer), `${method} ${path}: ${answer.status}`).toBe(true)
+          if (isOwnAccount) expect([400, 404], `${method} ${path}`).toContain(answer.status)
+        }
+      }
+    }
+    expect(await stored(other)).toEqual(before)
+    // The form of a new member named the other account and a role.
+    expect(await createOperators(dashboard.database).find('new@gamma.example')).toMatchObject({
+      role: 'owner',
+      accountId: own.accountId,
+    })
+  })
+
+  it('invites and removes other owners of the account, and nobody else', async () => {
+    const operators = createOperators(dashboard.database)
+    const typed = { email: 'carl@alpha.example', name: 'Carl' }
+    const { text } = await browser.submit('/operators', '/operators', typed)
+    const [, password = ''] = text.match(/<dt>Password<\/dt><dd><div class="secret"><code[^>]*>(\w{24})</) ?? []
+    const carl = dashboard.openBrowser()
+    expect((await carl.submit('/sign-in', '/sign-in', { email: typed.email, password })).status).toBe(303)
+    expect((await carl.get('/')).headers.get('location')).toBe(`/accounts/${own.accountId}`)
+    const { id = '' } = (await operators.find(typed.email)) ?? {}
+    expect((await post(`/operators/${id}`, { isActive: 'true', role: 'admin' })).status).toBe(400)
+    expect(await operators.findById(id)).toMatchObject({ role: 'owner', accountId: own.accountId })
+    expect((await browser.submit('/operators', `/operators/${id}`, { isActive: '' })).status).toBe(303)
+    expect((await carl.get('/generations')).headers.get('location')).toMatch(/^\/sign-in/)
+    expect((await carl.submit('/sign-in', '/sign-in', { email: typed.email, password })).status).toBe(401)
+    const { id: admin = '' } = (await operators.find('ada@example.com')) ?? {}
+    for (const one of [admin, other.operatorId])
+      expect(doesNotExist(await post(`/operators/${one}`, { isActive: '' })), one).toBe(true)
+    expect((await post(`/operators/${own.operatorId}`, { isActive: '' })).status).toBe(403)
+    expect((await browser.submit('/operators', '/operators', { email: other.email })).status).toBe(400)
+    const { text: list } = await browser.get('/operators')
+    expect(list).toMatch(/<h1>Members<\/h1>/)
+    expect(list).not.toMatch(/ada@example|name="(role|account)"[^>]*required/)
+  })
+
+  it('is created by an admin for an account, and keeps it', async () => {
+    const admin = await dashboard.signIn()
+    const typed = { email: 'dora@beta.example', role: 'admin', account: 'Beta' }
+    expect((await admin.submit('/operators', '/operators', typed)).status).toBe(200)
+    const operators = createOperators(dashboard.database)
+    const dora = await operators.find(typed.email)
+    expect(dora).toMatchObject({ role: 'owner', accountId: other.accountId, accountName: 'Beta' })
+    const refused = await post(`/operators/${dora?.id}`, { role: 'admin', isActive: 'true' }, admin)
+    expect([refused.status, refused.text.includes('is an owner of an account and stays one')]).toEqual([400, true])
+    const unknown = await admin.submit('/operators', '/operators', { ...typed, email: 'e@x.example', account: 'acc_x' })
+    expect([unknown.status, await operators.find('e@x.example')]).toEqual([400, null])
+    expect((await operators.find(typed.email))?.role).toBe('owner')
+  })
+
+  it('follows only links that lead somewhere', async () => {
+    const seen = new Set([`/accounts/${own.accountId}`])
+    for (const path of seen) {
+      const { status, text } = await browser.get(path)
+      expect([200, 303], path).toContain(status)
+      for (const [, link] of text.matchAll(/ href="(\/[^"?#]*)/g)) {
+        const kind = link.replaceAll(/(?<=\/)[a-z]+_[\w-]+/g, ':id')
+        if (![...seen].some((one) => one.replaceAll(/(?<=\/)[a-z]+_[\w-]+/g, ':id') === kind)) seen.add(link)
+      }
+    }
+    expect(seen.size).toBeGreaterThan(15)
+  })
+})
