@@ -6,12 +6,14 @@ import { close, dilate, erode, open } from '../raster/morphology.ts'
 import {
   type Colours,
   createMask,
+  invert,
   type Mask,
   maskWhere,
   type Plane,
   type Point,
   type Size,
   subset,
+  union,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between, norm } from '../raster/vector.ts'
@@ -81,36 +83,38 @@ function jointsIn({ joints }: BodyFrame, window: Window): Pick<BodyFrame['joints
 
 function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
   const hands = bothSides((side) => subset(handRegion(skin, body, side), (i) => mask.data[i] > 0.5))
-  const found = bothSides((side) => {
+  const either = union(hands[0], hands[1])
+  const [left, right] = bothSides((side) => {
     const hand = hands[side]
     const seen = subset(hand, (i) => skin.data[i] === 1)
     const samples = samplesOf(lab, seen)
-    if (samples.length / 3 < Math.max(12, MIN_SEEN * body.unit ** 2)) return null
+    if (samples.length / 3 < Math.max(12, MIN_SEEN * body.unit ** 2)) return createMask(skin)
     const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, max: LIKENESS })
     return componentsTouching(
       subset(hand, (i) => skin.data[i] === 1 || isSkin(i)),
       seen,
     )
   })
-  const shaded = maskWhere(skin, (i) => found.some((hand) => hand?.data[i] === 1))
-  const known = maskWhere(skin, (i) => skin.data[i] + shaded.data[i] > 0)
-  const islands = findIslands({ mask, skin: known, hands, reach: 0.02 * body.unit })
+  const shaded = union(left, right)
+  const known = union(skin, shaded)
+  const islands = findIslands({ mask, skin: known, hands: either, reach: 0.02 * body.unit })
   const tests = hands.map((hand) => testsOf(lab, { own: subset(hand, (i) => known.data[i] === 1), clothes }))
-  const whole = maskWhere(skin, (i) => {
-    if (shaded.data[i]) return true
-    return islands.data[i] === 1 && hands.some((hand, side) => hand.data[i] === 1 && tests[side]?.island(i))
-  })
+  const isIsland = (i: number) => hands.some((hand, side) => hand.data[i] === 1 && tests[side]?.island(i))
+  let whole = union(shaded, subset(islands, isIsland))
   for (const [side, hand] of hands.entries()) {
     const own = subset(hand, (i) => known.data[i] + whole.data[i] > 0)
-    const enclosed = subset(close(own, ENCLOSED * body.unit), (i) => !own.data[i] && hand.data[i] === 1)
-    for (let i = 0; i < whole.data.length; i++) if (enclosed.data[i] && tests[side]?.enclosed(i)) whole.data[i] = 1
+    const closed = close(own, ENCLOSED * body.unit)
+    whole = union(
+      whole,
+      subset(hand, (i) => closed.data[i] === 1 && !own.data[i] && tests[side]?.enclosed(i) === true),
+    )
   }
   const edges = findHandEdges(sharp, {
-    skin: maskWhere(skin, (i) => skin.data[i] + whole.data[i] > 0),
-    hands: maskWhere(skin, (i) => hands.some((hand) => hand.data[i] === 1)),
+    skin: union(skin, whole),
+    hands: either,
     reach: Math.max(1.5, 0.017 * body.unit),
   })
-  return maskWhere(skin, (i) => whole.data[i] + edges.data[i] > 0)
+  return union(whole, edges)
 }
 
 // Half the width of a region that a hand encloses, in body units.
@@ -139,21 +143,10 @@ function handRegion(size: Size, body: BodyFrame, side: Side): Mask {
 }
 
 // Regions within a hand that are labelled cloth and are connected to other cloth by at most a thin line.
-function findIslands({
-  mask,
-  skin,
-  hands,
-  reach,
-}: {
-  mask: Plane
-  skin: Mask
-  hands: readonly Mask[]
-  reach: number
-}): Mask {
+function findIslands({ mask, skin, hands, reach }: { mask: Plane; skin: Mask; hands: Mask; reach: number }): Mask {
   const rest = maskWhere(skin, (i) => mask.data[i] > 0.5 && !skin.data[i])
-  const outside = maskWhere(skin, (i) => !hands.some((hand) => hand.data[i]))
-  const cloth = dilate(componentsTouching(open(rest, reach), outside), 1.5 * reach)
-  return subset(rest, (i) => !cloth.data[i] && hands.some((hand) => hand.data[i] === 1))
+  const cloth = dilate(componentsTouching(open(rest, reach), invert(hands)), 1.5 * reach)
+  return subset(rest, (i) => !cloth.data[i] && hands.data[i] === 1)
 }
 
 function shadedSkinTest(

@@ -11,7 +11,7 @@ export function paletteOf(lab: Colours, core: Mask): Cluster[] {
   for (let i = 0; i < core.data.length; i++) {
     if (core.data[i] && random() < share) samples.push(lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2])
   }
-  return kMeans(Float32Array.from(samples), { dimensions: 3, count: 6 }).filter((cluster) => cluster.share > 0.03)
+  return kMeans(Float32Array.from(samples), 6).filter((cluster) => cluster.share > 0.03)
 }
 
 /** ΔE of a pixel to the nearest palette colour. Lightness counts half, because folds change it most. */

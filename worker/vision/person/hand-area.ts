@@ -21,7 +21,7 @@ import {
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { median } from '../raster/statistics.ts'
-import { distance, dot, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
+import { distance, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
 import type { Hand } from './person.ts'
 
@@ -142,9 +142,10 @@ function armSide(size: Size, points: HandPoints, palm: number): Mask {
     points.slice(1, 5),
     [1, 1, 1, 1].map(() => OUTSIDE * palm),
   )
+  const { x, y } = points[WRIST]
   return maskWhere(size, (i) => {
-    const point = { x: i % size.width, y: Math.floor(i / size.width) }
-    return dot(subtract(point, points[WRIST]), up) < BEGINS * palm && !thumb.data[i]
+    const ahead = ((i % size.width) - x) * up.x + (Math.floor(i / size.width) - y) * up.y
+    return ahead < BEGINS * palm && !thumb.data[i]
   })
 }
 

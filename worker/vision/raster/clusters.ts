@@ -5,31 +5,27 @@ export interface Cluster {
   readonly share: number
 }
 
+const ROUNDS = 15
+
 /**
- * k-means over `samples` (count × dimensions, interleaved) with k-means++ seeding (Arthur and Vassilvitskii 2007) from a fixed
- * random sequence, so that the result is deterministic. Skips empty clusters; largest cluster first.
+ * k-means over Lab colours, interleaved, with k-means++ seeding (Arthur and Vassilvitskii 2007) from a fixed random sequence, so that the
+ * result is deterministic. Skips empty clusters; largest cluster first.
  */
-export function kMeans(
-  samples: Float32Array,
-  { dimensions, count, rounds = 15 }: { dimensions: number; count: number; rounds?: number },
-): Cluster[] {
-  const n = Math.floor(samples.length / dimensions)
+export function kMeans(samples: Float32Array, count: number): Cluster[] {
+  const n = Math.floor(samples.length / 3)
   if (n === 0) return []
-  const random = createRandom(3)
-  let centres = seedCentres(samples, { n, dimensions, count: Math.min(count, n), random })
-  const owner = new Int32Array(n)
-  for (let round = 0; round < rounds; round++) {
-    assign(samples, { n, dimensions, centres, owner })
-    const moved = meansOf(samples, { n, dimensions, centres, owner })
-    const shift = moved.reduce(
-      (maxShift, mean, k) => Math.max(maxShift, distanceSquared(mean, 0, centres[k], dimensions)),
-      0,
-    )
+  let centres = seedCentres(samples, Math.min(count, n))
+  const owner = new Uint8Array(n)
+  for (let round = 0; round < ROUNDS; round++) {
+    assign(samples, centres, owner)
+    const moved = meansOf(samples, centres, owner)
+    let shift = 0
+    for (let k = 0; k < centres.length; k += 3) shift = Math.max(shift, distanceSquared(moved, k, centres, k))
     centres = moved
     if (shift < 0.05) break
   }
-  assign(samples, { n, dimensions, centres, owner })
-  return describe(samples, { n, dimensions, centres, owner })
+  assign(samples, centres, owner)
+  return describe(samples, meansOf(samples, centres, owner), owner)
 }
 
 /** Deterministic random numbers in [0, 1) (mulberry32). */
@@ -44,88 +40,80 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-interface Assignment {
-  n: number
-  dimensions: number
-  centres: Float64Array[]
-  owner: Int32Array
-}
-
-function seedCentres(
-  samples: Float32Array,
-  { n, dimensions, count, random }: { n: number; dimensions: number; count: number; random: () => number },
-): Float64Array[] {
-  const at = (i: number) => Float64Array.from(samples.subarray(i * dimensions, (i + 1) * dimensions))
-  const centres = [at(Math.floor(random() * n))]
+// The centres are interleaved, as the samples.
+function seedCentres(samples: Float32Array, count: number): Float64Array {
+  const random = createRandom(3)
+  const n = Math.floor(samples.length / 3)
+  const centres = new Float64Array(3 * count)
   const nearest = new Float64Array(n).fill(Number.POSITIVE_INFINITY)
-  while (centres.length < count) {
+  let chosen = Math.floor(random() * n)
+  for (let k = 0; k < 3 * count; k += 3) {
+    centres.set(samples.subarray(3 * chosen, 3 * chosen + 3), k)
     let total = 0
     for (let i = 0; i < n; i++) {
-      nearest[i] = Math.min(
-        nearest[i],
-        distanceSquared(centres[centres.length - 1], i * dimensions, samples, dimensions),
-      )
+      nearest[i] = Math.min(nearest[i], distanceSquared(samples, 3 * i, centres, k))
       total += nearest[i]
     }
     let pick = random() * total
-    let chosen = n - 1
-    for (let i = 0; i < n; i++) {
-      pick -= nearest[i]
-      if (pick <= 0) {
-        chosen = i
-        break
-      }
-    }
-    centres.push(at(chosen))
+    chosen = nearest.findIndex((distance) => {
+      pick -= distance
+      return pick <= 0
+    })
+    if (chosen < 0) chosen = n - 1
   }
   return centres
 }
 
-// `offset` is into `b`.
-function distanceSquared(a: Float64Array, offset: number, b: ArrayLike<number>, dimensions: number): number {
-  let sum = 0
-  for (let d = 0; d < dimensions; d++) sum += (a[d] - b[offset + d]) ** 2
-  return sum
+function distanceSquared(a: Float32Array | Float64Array, i: number, b: Float64Array, k: number): number {
+  return (a[i] - b[k]) ** 2 + (a[i + 1] - b[k + 1]) ** 2 + (a[i + 2] - b[k + 2]) ** 2
 }
 
-function assign(samples: Float32Array, { n, dimensions, centres, owner }: Assignment): void {
-  for (let i = 0; i < n; i++) {
+function assign(samples: Float32Array, centres: Float64Array, owner: Uint8Array): void {
+  for (let i = 0; i < owner.length; i++) {
+    const x = samples[3 * i]
+    const y = samples[3 * i + 1]
+    const z = samples[3 * i + 2]
     let best = Number.POSITIVE_INFINITY
-    for (let k = 0; k < centres.length; k++) {
-      const distance = distanceSquared(centres[k], i * dimensions, samples, dimensions)
+    for (let k = 0; k < centres.length; k += 3) {
+      const distance = (x - centres[k]) ** 2 + (y - centres[k + 1]) ** 2 + (z - centres[k + 2]) ** 2
       if (distance < best) {
         best = distance
-        owner[i] = k
+        owner[i] = k / 3
       }
     }
   }
 }
 
-function meansOf(samples: Float32Array, { n, dimensions, centres, owner }: Assignment): Float64Array[] {
-  const sums = centres.map(() => new Float64Array(dimensions))
-  const counts = centres.map(() => 0)
-  for (let i = 0; i < n; i++) {
-    counts[owner[i]]++
-    for (let d = 0; d < dimensions; d++) sums[owner[i]][d] += samples[i * dimensions + d]
+function meansOf(samples: Float32Array, centres: Float64Array, owner: Uint8Array): Float64Array {
+  const sums = new Float64Array(centres.length)
+  const counts = countOwned(centres, owner)
+  for (let i = 0, from = 0; i < owner.length; i++) {
+    const k = 3 * owner[i]
+    sums[k] += samples[from++]
+    sums[k + 1] += samples[from++]
+    sums[k + 2] += samples[from++]
   }
-  return sums.map((sum, k) => (counts[k] > 0 ? sum.map((v) => v / counts[k]) : centres[k]))
+  return sums.map((sum, i) => (counts[Math.floor(i / 3)] > 0 ? sum / counts[Math.floor(i / 3)] : centres[i]))
 }
 
-function describe(samples: Float32Array, assignment: Assignment): Cluster[] {
-  const { n, dimensions, owner } = assignment
-  const means = meansOf(samples, assignment)
-  const squares = means.map(() => new Float64Array(dimensions))
-  const counts = means.map(() => 0)
-  for (let i = 0; i < n; i++) {
-    counts[owner[i]]++
-    for (let d = 0; d < dimensions; d++) squares[owner[i]][d] += (samples[i * dimensions + d] - means[owner[i]][d]) ** 2
+function countOwned(centres: Float64Array, owner: Uint8Array): Float64Array {
+  const counts = new Float64Array(centres.length / 3)
+  for (const k of owner) counts[k]++
+  return counts
+}
+
+function describe(samples: Float32Array, means: Float64Array, owner: Uint8Array): Cluster[] {
+  const counts = countOwned(means, owner)
+  const squares = new Float64Array(means.length)
+  for (let i = 0; i < 3 * owner.length; i++) {
+    const at = 3 * owner[Math.floor(i / 3)] + (i % 3)
+    squares[at] += (samples[i] - means[at]) ** 2
   }
-  return means
-    .map((mean, k) => ({
-      mean,
-      deviation: squares[k].map((v) => Math.sqrt(v / Math.max(1, counts[k]))),
-      share: counts[k] / n,
-    }))
-    .filter((cluster) => cluster.share > 0)
+  return Array.from(counts, (own, k) => ({
+    mean: means.slice(3 * k, 3 * k + 3),
+    deviation: squares.slice(3 * k, 3 * k + 3).map((sum) => Math.sqrt(sum / Math.max(1, own))),
+    share: own / owner.length,
+  }))
+    .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share)
 }

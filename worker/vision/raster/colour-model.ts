@@ -1,5 +1,5 @@
 import { type Cluster, kMeans } from './clusters.ts'
-import type { Colours, Mask, Plane } from './plane.ts'
+import { type Colours, countSet, type Mask, type Plane } from './plane.ts'
 
 /** Typical colours of one kind of surface as Gaussians in CIE Lab. */
 export type ColourModel = readonly Cluster[]
@@ -16,15 +16,18 @@ const MAX_SAMPLES = 3000
 export type Samples = Float32Array
 
 /** Lab colours of pixels that are set in `region` and certainly belong to the person; at most 3,000, evenly spaced. */
-export function samplesOf(lab: Colours, region: Mask, person?: Plane): Samples {
-  const indices: number[] = []
+export function samplesOf({ data }: Colours, region: Mask, person?: Plane): Samples {
+  const indices = new Int32Array(countSet(region))
+  let count = 0
   for (let i = 0; i < region.data.length; i++)
-    if (region.data[i] && (person === undefined || person.data[i] > 0.8)) indices.push(i)
-  const step = Math.max(1, indices.length / MAX_SAMPLES)
-  const samples = new Float32Array(3 * Math.floor(indices.length / step))
-  for (let k = 0; 3 * k < samples.length; k++) {
-    const at = 3 * indices[Math.floor(k * step)]
-    samples.set(lab.data.subarray(at, at + 3), 3 * k)
+    if (region.data[i] && (person === undefined || person.data[i] > 0.8)) indices[count++] = i
+  const step = Math.max(1, count / MAX_SAMPLES)
+  const samples = new Float32Array(3 * Math.floor(count / step))
+  for (let to = 0; to < samples.length; to += 3) {
+    const from = 3 * indices[Math.floor((to / 3) * step)]
+    samples[to] = data[from]
+    samples[to + 1] = data[from + 1]
+    samples[to + 2] = data[from + 2]
   }
   return samples
 }
@@ -48,7 +51,7 @@ export function filterSamples(samples: Samples, keep: (l: number, a: number, b: 
 /** `count` typical colours, without those of fewer than 6 % of the samples; none for fewer than 60 samples. */
 export function learnColours(samples: Samples, count: number): ColourModel {
   if (countOf(samples) < 60) return []
-  return kMeans(samples, { dimensions: 3, count })
+  return kMeans(samples, count)
     .filter(({ share }) => share > 0.06)
     .map((cluster) => ({ ...cluster, deviation: cluster.deviation.map((d, i) => Math.max(d, MIN_DEVIATION[i])) }))
 }

@@ -184,11 +184,11 @@ describe('fill', () => {
 
 describe('clusters', () => {
   it('finds two separate groups and repeats itself', () => {
-    const samples = Float32Array.from({ length: 200 }, (_, i) => (i < 150 ? i % 5 : 50 + (i % 3)))
-    const clusters = kMeans(samples, { dimensions: 1, count: 2 })
+    const samples = Float32Array.from({ length: 600 }, (_, i) => (i < 450 ? i % 5 : 50 + (i % 3)))
+    const clusters = kMeans(samples, 2)
     expect(clusters.map((c) => c.share)).toEqual([0.75, 0.25])
     expect(clusters[0].mean[0]).toBeCloseTo(2)
-    expect(kMeans(samples, { dimensions: 1, count: 2 })).toEqual(clusters)
+    expect(kMeans(samples, 2)).toEqual(clusters)
   })
 })
 

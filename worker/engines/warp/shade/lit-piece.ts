@@ -22,17 +22,17 @@ export function shadePiece(
   forEachLit(piece, light, (i, own) => shade(piece, i, { light: own * factorAt(i), strength }))
 }
 
-// Visits every visible pixel of the piece with the light there. A plane of the piece's size would need more memory than the piece.
-function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: number) => void): void {
+// Visits the visible pixels of the piece, or every `step`th pixel, with the light there. A plane of that size would need more memory.
+function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: number) => void, step = 1): void {
   const sampler = createFieldSampler([light], { size: piece, touched: [light] })
   const { width, height, data } = piece
   for (let y = 0; y < height; y++) {
     const end = (y + 1) * width
-    let i = y * width
-    while (i < end && data[i * 4 + 3] === 0) i++
-    if (i === end) continue
+    let i = step * Math.ceil((y * width) / step)
+    while (i < end && data[i * 4 + 3] === 0) i += step
+    if (i >= end) continue
     sampler.moveTo(y)
-    for (; i < end; i++) if (data[i * 4 + 3] > 0) visit(i, sampler.fieldsAt(i - y * width)[0])
+    for (; i < end; i += step) if (data[i * 4 + 3] > 0) visit(i, sampler.fieldsAt(i - y * width)[0])
   }
 }
 
@@ -44,14 +44,15 @@ export function keptStrength(piece: Layer, light: Plane): number {
 function meanDifference(piece: Layer, light: Plane): number {
   const before: number[] = []
   const after: number[] = []
-  forEachLit(piece, light, (i, own) => {
+  const compare = (i: number, own: number) => {
     const k = i * 4
-    if (i % 17 !== 0 || piece.data[k + 3] < 250) return
+    if (piece.data[k + 3] < 250) return
     for (let c = k; c < k + 3; c++) {
       before.push(piece.data[c])
       after.push(lit(piece.data[c], piece.data[k + 3], own))
     }
-  })
+  }
+  forEachLit(piece, light, compare, 17)
   if (before.length === 0) return 0
   const lab = (values: number[]) =>
     rgbToLab({ width: values.length / 3, height: 1, channels: 3, data: Float32Array.from(values) }).data
