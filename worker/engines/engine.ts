@@ -7,7 +7,8 @@ import {
 import type { Detected } from '../../api/shared/generations/generation.ts'
 import type { Category } from '../vision/garment/garment.ts'
 import type { Person } from '../vision/person/person.ts'
-import type { Bitmap, Pixels, Plane, Point } from '../vision/raster/plane.ts'
+import type { Product } from '../vision/quality/product.ts'
+import type { Bitmap, Plane, Point } from '../vision/raster/plane.ts'
 
 export interface EngineManifest {
   readonly name: string
@@ -73,8 +74,8 @@ export interface EngineResult {
   readonly change: Plane
   /** Garment landmarks in px of `image`, if known: `neck_l`, `hem_r`, … (left and right of the image). */
   readonly landmarks?: Readonly<Record<string, Point>>
-  /** The garment as the engine cut it out of the product photo, premultiplied RGBA, if it does: the score of the result needs it. */
-  readonly cutout?: Pixels
+  /** What the garment should look like, if the engine measured it: the score of the result needs it. */
+  readonly product?: Product | null
   /** What the product photo shows, if the engine detects it. */
   readonly detected?: Detected
   /** Warnings for the viewer, as upper-case codes. */

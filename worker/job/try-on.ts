@@ -39,15 +39,17 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   const { bitmap, mark } = await addMark(drawn, request.markId ?? null, context.mark ?? null)
   if (mark !== null) clock.lap('mark')
   const { format } = request.options
-  const image = await encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) })
-  const hash = (await hashImage(bitmap))?.hash ?? null
+  const [image, hashes] = await Promise.all([
+    encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
+    hashImage(bitmap),
+  ])
   clock.lap('encode')
 
   const { name, version, kind, license } = engine.manifest
   return {
     ...made,
     image,
-    hash,
+    hash: hashes?.hash ?? null,
     mark,
     format,
     timings: { ...clock.laps, ...made.timings },

@@ -1,8 +1,7 @@
 import { resizeBitmap } from '../../../api/shared/image/image.ts'
 import type { RunGarmentModel } from '../../vision/garment/garment-models.ts'
-import type { PreparedGarment } from '../../vision/garment/prepare-garment.ts'
 import { createGarmentThread, type GarmentThread } from '../../vision/garment/prepare-in-thread.ts'
-import { LONGEST, prepareProduct } from '../../vision/garment/prepare-product.ts'
+import { LONGEST, type PreparedProduct, prepareProduct } from '../../vision/garment/prepare-product.ts'
 import type { Bitmap } from '../../vision/raster/plane.ts'
 import type { EngineProduct, EvictableCache } from '../engine.ts'
 
@@ -15,21 +14,21 @@ const CACHE_BYTES = 64e6
 export interface GarmentCache extends EvictableCache {
   /** Prefetches the garment of the next run. A later prefetch discards the result. */
   prefetch(product: EngineProduct): void
-  get(product: EngineProduct): PreparedGarment | undefined
+  get(product: EngineProduct): PreparedProduct | undefined
   /** Prepares a garment on the background thread, unless it is already prefetched. Null for a large garment, which is prepared alone. */
-  start(product: EngineProduct): Promise<PreparedGarment> | null
+  start(product: EngineProduct): Promise<PreparedProduct> | null
   /** Prepares a garment on this thread. */
-  prepare(product: EngineProduct): Promise<PreparedGarment>
-  set(product: EngineProduct, garment: PreparedGarment): void
+  prepare(product: EngineProduct): Promise<PreparedProduct>
+  set(product: EngineProduct, garment: PreparedProduct): void
   /** Evicts all other garments: a large garment needs the whole cache. */
   evictOthers(product: EngineProduct): void
   stop(): Promise<void>
 }
 
 interface Entries {
-  readonly garments: Map<string, PreparedGarment>
+  readonly garments: Map<string, PreparedProduct>
   /** The prefetched garment of the next run. */
-  readonly started: Map<string, Promise<PreparedGarment>>
+  readonly started: Map<string, Promise<PreparedProduct>>
   readonly thread: GarmentThread
 }
 
@@ -76,7 +75,7 @@ function prefetch(product: EngineProduct, { garments, started, thread }: Entries
   started.set(key, garment)
 }
 
-function findGarment(product: EngineProduct, { garments }: Entries): PreparedGarment | undefined {
+function findGarment(product: EngineProduct, { garments }: Entries): PreparedProduct | undefined {
   const key = keyOf(product)
   const garment = garments.get(key)
   if (!garment) return undefined
@@ -86,7 +85,7 @@ function findGarment(product: EngineProduct, { garments }: Entries): PreparedGar
   return garment
 }
 
-function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedGarment> {
+function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedProduct> {
   const garment = started.get(keyOf(product)) ?? prepareInBackground(product, thread)
   started.clear()
   // Awaited by run(); avoid an unhandled rejection if the analysis of the person fails first.
@@ -94,12 +93,12 @@ function startOnce(product: EngineProduct, { started, thread }: Entries): Promis
   return garment
 }
 
-async function prepareInBackground(product: EngineProduct, thread: GarmentThread): Promise<PreparedGarment> {
+async function prepareInBackground(product: EngineProduct, thread: GarmentThread): Promise<PreparedProduct> {
   const longest = longestSideOf(product)
   return thread.prepare(await limitSide(product.garment, longest), { category: product.category, longest })
 }
 
-async function prepareOnThisThread(product: EngineProduct, runModel: RunGarmentModel): Promise<PreparedGarment> {
+async function prepareOnThisThread(product: EngineProduct, runModel: RunGarmentModel): Promise<PreparedProduct> {
   const longest = longestSideOf(product)
   const garment = await limitSide(product.garment, longest)
   return prepareProduct(garment, { category: product.category, longest }, runModel)
@@ -109,7 +108,7 @@ async function limitSide(garment: Bitmap, longest: number): Promise<Bitmap> {
   return Math.max(garment.width, garment.height) > longest ? resizeBitmap(garment, { longest }) : garment
 }
 
-function evictOldest(garments: Map<string, PreparedGarment>): void {
+function evictOldest(garments: Map<string, PreparedProduct>): void {
   let bytes = 0
   for (const [key, { image }] of [...garments].reverse()) {
     bytes += image.data.byteLength

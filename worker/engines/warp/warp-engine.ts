@@ -75,7 +75,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const model = early?.long === long ? early : await measureBodyModel({ frame, seen, long }, stages)
   const { view, composed, ...result } = await dress(model, garment, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
-  return { ...pasted, ...result, cutout: garment.image, detected: detectGarment(garment), timings: stages.timings }
+  return { ...pasted, ...result, product: garment.product, detected: detectGarment(garment), timings: stages.timings }
 }
 
 // A separate function, so that all layers are garbage before the frame is copied.

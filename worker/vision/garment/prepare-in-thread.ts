@@ -3,21 +3,20 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import type { RunGarmentModel } from './garment-models.ts'
 import type { GarmentAnswer, GarmentMessage, ModelRequest } from './garment-thread.ts'
-import type { PreparedGarment } from './prepare-garment.ts'
-import type { ProductOptions } from './prepare-product.ts'
+import type { PreparedProduct, ProductOptions } from './prepare-product.ts'
 
 export interface GarmentThread {
   /**
    * Runs `prepareProduct` on a background thread, and its models on this thread.
    * @throws DrapeError as `prepareProduct`, and a retryable GENERATION_FAILED if the thread ends early.
    */
-  prepare(bitmap: Bitmap, options: ProductOptions): Promise<PreparedGarment>
+  prepare(bitmap: Bitmap, options: ProductOptions): Promise<PreparedProduct>
   /** Stops the thread; a pending job fails. */
   stop(): Promise<void>
 }
 
 interface Job {
-  readonly resolve: (garment: PreparedGarment) => void
+  readonly resolve: (garment: PreparedProduct) => void
   readonly reject: (error: Error) => void
 }
 

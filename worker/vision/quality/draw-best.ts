@@ -60,8 +60,8 @@ async function drawOnce(engine: Engine, input: EngineInput, context: EngineConte
   const found = engine.manifest.kind === 'test' ? undefined : input.found
   if (found) protectBody(result.change, found, photo)
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
-  const { image, change, cutout = garment } = result
-  const judgement = found ? judgeResult({ photo, person: found, garment: cutout, image, change }) : null
+  const { image, change, product } = result
+  const judgement = found ? judgeResult({ photo, person: found, garment, image, change }, product) : null
   if (judgement?.fault && engine.manifest.kind === 'preview') throw faultError(judgement.fault)
   return { ...result, quality: judgement?.quality ?? null }
 }

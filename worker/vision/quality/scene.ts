@@ -3,7 +3,7 @@ import { type BodyKeypoints, measureKeypoints } from '../body/keypoints.ts'
 import { movePoints, type Person } from '../person/person.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import { cropPlane } from '../raster/crop.ts'
-import type { Bitmap, Colours, Pixels, Plane, Size } from '../raster/plane.ts'
+import type { Bitmap, Colours, Plane, Size } from '../raster/plane.ts'
 import { resizeAreaColours, resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
 
@@ -19,8 +19,8 @@ export interface DrawnPhoto {
 
 /** A result to score, and its inputs. */
 export interface Result extends DrawnPhoto {
-  /** The product photo, or the garment in it, premultiplied RGBA. */
-  readonly garment: Bitmap | Pixels
+  /** The product photo. */
+  readonly garment: Bitmap
 }
 
 /** The person before and after, downscaled to at most `UNIT` px per body unit. */

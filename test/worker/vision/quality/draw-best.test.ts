@@ -8,6 +8,7 @@ import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createMockEngine } from '../../../../worker/engines/mock.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
 import { drawBest } from '../../../../worker/vision/quality/draw-best.ts'
+import { describeProduct } from '../../../../worker/vision/quality/product.ts'
 import { readSample } from '../../../support/drape.ts'
 import { copyTinyEngine } from '../../../support/tiny-engine.ts'
 import { personIn, sharedModels } from '../../../support/vision.ts'
@@ -97,7 +98,7 @@ describe('the better of two results of an engine that honours the seed', () => {
     expect(seeds).toEqual([1])
   })
 
-  it('is scored by the cutout that the engine returns', async () => {
+  it('is scored by the product that the engine measured', async () => {
     const plain = { ...input, garment: { ...input.garment, data: input.garment.data.map(() => 230) } }
     const { width, height } = input.garment
     const isInside = (x: number, y: number) =>
@@ -109,7 +110,7 @@ describe('the better of two results of an engine that honours the seed', () => {
       ...engine,
       run: async (asked, context) => ({
         ...(await engine.run(asked, context)),
-        cutout: { width, height, channels: 4, data },
+        product: describeProduct({ width, height, channels: 4, data }),
       }),
     }
     const options = { minQuality: null, signal: AbortSignal.timeout(60_000), onProgress: () => {} }
