@@ -17,8 +17,8 @@ export interface ShopCall {
 }
 
 /**
- * Attempts per allowed generation. A failed generation that a worker started counts as an attempt, so that photos
- * that always fail cannot occupy workers indefinitely.
+ * Attempts per allowed generation. A failed generation that a worker started, or that was cancelled, counts as an attempt, so that
+ * photos that always fail cannot occupy workers indefinitely.
  */
 const ATTEMPTS_PER_GENERATION = 3
 

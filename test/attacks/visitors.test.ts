@@ -99,6 +99,19 @@ describe('a visitor who invents identities', () => {
     expect(await enter(shop, theirs, from('203.0.113.6'), '77')).toMatchObject({ status: 200 })
   })
 
+  it('is limited in try-ons that are cancelled before a worker starts them', async () => {
+    const shop = await openShop({ addressGenerations: 2, visitorGenerations: 100 })
+    const imageId = await upload(shop, { ...from('203.0.113.60'), ...anonymous('a') })
+    const statuses = []
+    for (let i = 0; i < 7; i++) {
+      const headers = { ...from('203.0.113.60'), ...anonymous('a') }
+      const { status, body } = await enter(shop, imageId, headers)
+      statuses.push(status)
+      if (status === 200) await post(shop, `/public/generation/${body.jobId}/cancel`, undefined, headers)
+    }
+    expect(statuses).toEqual([...Array(6).fill(200), 429])
+  })
+
   it('is limited in failing try-ons', async () => {
     const shop = await openShop({ addressGenerations: 2, visitorGenerations: 100 })
     const imageId = await upload(shop, { ...from('203.0.113.50'), ...anonymous('a') })

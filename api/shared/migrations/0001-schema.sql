@@ -582,22 +582,28 @@ create function count_of_shop(shop text, since timestamptz) returns bigint langu
   select count(*) from generations where shop_id = shop and created_at >= since and status <> 'FAILED'
 $$;
 
+-- Also one that its shopper cancelled before a worker started it: otherwise anyone could order and cancel without end.
+create function is_attempt(status text, started_at timestamptz, error_code text) returns boolean language sql immutable as $$
+  select status <> 'FAILED' or started_at is not null or error_code = 'GENERATION_CANCELLED'
+$$;
+
 -- Each returns the generations that may still be accepted.
 create function room_of_shopper(shop text, shopper text, since timestamptz, max_results bigint, max_attempts bigint)
 returns bigint language sql volatile as $$
   select least(max_results - count(*) filter (where status <> 'FAILED'), max_attempts - count(*)) from generations
-  where shop_id = shop and shopper_hash = shopper and created_at >= since and (status <> 'FAILED' or started_at is not null)
+  where shop_id = shop and shopper_hash = shopper and created_at >= since and is_attempt(status, started_at, error_code)
 $$;
 create function room_of_address(shop text, address text, since timestamptz, max_results bigint, max_attempts bigint)
 returns bigint language sql volatile as $$
   select least(max_results - count(*) filter (where status <> 'FAILED'), max_attempts - count(*)) from generations
-  where shop_id = shop and created_at >= since and visitor_address = address and (status <> 'FAILED' or started_at is not null)
+  where shop_id = shop and created_at >= since and visitor_address = address
+    and is_attempt(status, started_at, error_code)
 $$;
 create function room_of_visitors(shop text, since timestamptz, max_results bigint, max_attempts bigint)
 returns bigint language sql volatile as $$
   select least(max_results - count(*) filter (where status <> 'FAILED'), max_attempts - count(*)) from generations
   where shop_id = shop and created_at >= since and visitor_address is not null
-    and (status <> 'FAILED' or started_at is not null)
+    and is_attempt(status, started_at, error_code)
 $$;
 
 -- Whether the calls of the account's own keys have failed, within the last hour, max_failed times more often than they completed.

@@ -12,13 +12,12 @@ import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } f
 import { ShopperGeneration } from './generation.schema.ts'
 
 export interface ShopperGenerationParts extends ServerKeyCheck {
-  readonly generations: Pick<Generations, 'find'>
+  readonly generations: Pick<Generations, 'find' | 'fail'>
   readonly watch: GenerationWatch
   readonly present: PresentGeneration
 }
 
 const shared = {
-  method: 'get',
   tag: 'Storefront',
   access: 'shop',
   parameters: { id: 'The jobId that fitting-room returned.' },
@@ -29,6 +28,7 @@ const shared = {
 export const shopperGenerationRoutes = [
   route({
     ...shared,
+    method: 'get',
     path: '/public/generation/{id}',
     id: 'getShopperGeneration',
     summary: 'Fetch a generation of a shopper',
@@ -39,6 +39,7 @@ export const shopperGenerationRoutes = [
   }),
   route({
     ...shared,
+    method: 'get',
     path: '/public/generation/{id}/events',
     id: 'followShopperGeneration',
     summary: 'Follow a generation of a shopper',
@@ -53,6 +54,17 @@ ${describeBudget('generation-events')} Open streams of each replica of the servi
     },
     guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('generation-events')],
     handler: getEvents,
+  }),
+  route({
+    ...shared,
+    method: 'post',
+    path: '/public/generation/{id}/cancel',
+    id: 'cancelShopperGeneration',
+    summary: 'Cancel a generation of a shopper',
+    description: `Send no body. The generation fails with \`GENERATION_CANCELLED\`, and its credits are refunded. A generation that has ended stays unchanged. Belongs to the same visitor as the generation. ${describeBudget('fitting-room')}`,
+    answers: { 200: { description: 'The current state.', schema: ShopperGeneration } },
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('fitting-room')],
+    handler: postCancel,
   }),
 ]
 
@@ -77,6 +89,17 @@ async function getEvents(ctx: AppContext, options: ShopperGenerationParts, { par
       yield { id: eventId(generation), data: await presentToShopper(generation, options) }
     }
   })
+}
+
+async function postCancel(
+  ctx: AppContext,
+  options: ShopperGenerationParts,
+  { params }: OneGeneration,
+): Promise<ShopperGeneration> {
+  const { id } = await findOwn(ctx, options, params.id)
+  const message = 'The generation was cancelled.'
+  await options.generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
+  return getGeneration(ctx, options, { params })
 }
 
 async function presentToShopper(

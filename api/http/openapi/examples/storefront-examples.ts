@@ -217,6 +217,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     },
   },
   getShopperGeneration: { answers: { 200: { completed: GENERATION } } },
+  cancelShopperGeneration: { answers: { 200: { cancelled: { ...GENERATION, status: 'FAILED' } } } },
   followShopperGeneration: {
     answers: { 200: { completed: `id: 4\ndata: ${JSON.stringify(GENERATION)}\n\n` } },
   },

@@ -125,6 +125,29 @@ describe('a shopper’s generation', () => {
     expect((await drape.call('GET', `/tryon/v1/generations/${id}`)).status).toBe(200)
   })
 
+  it('is cancelled by its visitor only, and stays unchanged once it has ended', async () => {
+    const cancel = (id: string, { headers }: { headers: Readonly<Record<string, string>> } = shop) =>
+      drape.call('POST', `/public/generation/${id}/cancel`, { key: null, headers })
+    const id = await acceptForShop(drape, { shopId: shop.id })
+    const ofSister = await acceptForShop(drape, { shopId: sister.id })
+    const missing = { status: 404, body: { code: 'GENERATION_NOT_FOUND' } }
+    const stranger = { headers: { 'x-drape-shop': shop.domain, 'x-service-anonymous-id': 'anon_stranger' } }
+    for (const answer of [await cancel(ofSister), await cancel(id, sister), await cancel(id, stranger)])
+      expect(answer).toMatchObject(missing)
+    expect(await cancel(id, { headers: {} })).toMatchObject({ status: 401 })
+    expect((await get(id)).body.status).toBe('PENDING')
+    const events = await follow(id)
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await cancel(id)
+      expect([status, body.status, body.errorCode]).toEqual([200, 'FAILED', 'GENERATION_CANCELLED'])
+    }
+    const followed = []
+    for await (const { data } of readEvents(events)) followed.push(data.status)
+    expect(followed.at(-1)).toBe('FAILED')
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, image: photo })
+    expect((await cancel(generationId)).body).toMatchObject({ status: 'COMPLETED' })
+  })
+
   it('without a name of a visitor belongs to the network address', async () => {
     const nameless = { 'x-drape-shop': shop.domain }
     const form = formOf(undefined, { file: photo })
