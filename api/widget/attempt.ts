@@ -14,9 +14,13 @@ export interface Attempt {
   link: UploadLink | null
   isSent: boolean
   imageId: string | null
+  /** As of its photo. */
+  viewUrl: string | null
   /** Idempotency key of the request. */
   key: string
   jobId: string | null
+  /** Whether the shopper has given up, also while the request is on its way. */
+  isCancelled: boolean
 }
 
 export interface AttemptOptions {
@@ -32,7 +36,8 @@ export interface AttemptOptions {
 }
 
 export function createAttempt(photo: Photo): Attempt {
-  return { photo, link: null, isSent: false, imageId: photo.imageId, key: newId(), jobId: null }
+  const { imageId, viewUrl } = photo
+  return { photo, link: null, isSent: false, imageId, viewUrl, key: newId(), jobId: null, isCancelled: false }
 }
 
 /** Runs an attempt from its current stage to its end. Throws a `Failure`; another call resumes the attempt. */
@@ -40,8 +45,10 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
   if (attempt.jobId === null) {
     await options.consent.settle(() => options.shop.nameVisitor(options.solve))
     attempt.imageId ??= await upload(attempt, options)
+    if (attempt.isCancelled) throw new Failure('GENERATION_CANCELLED')
     attempt.jobId = await ask(attempt, attempt.imageId, options)
-    rememberWish(options.settings, attempt.jobId)
+    if (attempt.isCancelled) await cancelAttempt(attempt, options)
+    else rememberWish(options.settings, attempt.jobId)
   } else options.onWaiting('PROCESSING', false)
   const found = await follow(attempt.jobId, options).catch(failureOf)
   if (!(found instanceof Failure) && found.resultImageUrl !== undefined) return found
@@ -56,15 +63,36 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
   throw failure
 }
 
+/** Ends the attempt, and the generation that it has started or is about to start. */
+export async function cancelAttempt(
+  attempt: Attempt,
+  { shop, settings }: Pick<AttemptOptions, 'shop' | 'settings'>,
+): Promise<void> {
+  attempt.isCancelled = true
+  forgetWish(settings)
+  // If the request is lost, the generation ends by itself.
+  if (attempt.jobId !== null) await shop.cancel(attempt.jobId).catch(failureOf)
+}
+
+/** The photo as the service has it. */
+interface Uploaded {
+  readonly fileId: string
+  readonly fileUrl: string
+  /** Whether the URL leads to the whole photo. */
+  readonly cropPending?: boolean
+}
+
 async function upload(attempt: Attempt, options: AttemptOptions): Promise<string> {
   const startedAt = Date.now()
   const { track } = options
   options.onSending(0)
   try {
     await options.shop.nameVisitor(options.solve)
-    const { fileId } = await (options.settings.onlyProxy ? sendToProxy : sendToLink)(attempt, options)
+    const send = options.settings.onlyProxy ? sendToProxy : sendToLink
+    const { fileId, fileUrl, cropPending = false } = await send(attempt, options)
+    attempt.viewUrl = cropPending ? null : fileUrl
     track('widget:image_upload_success', { duration_ms: Date.now() - startedAt })
-    rememberPhoto(attempt.photo, fileId)
+    rememberPhoto(attempt.photo, { imageId: fileId, viewUrl: attempt.viewUrl })
     return fileId
   } catch (error) {
     track('widget:image_upload_error', { code: failureOf(error).code })
@@ -72,14 +100,14 @@ async function upload(attempt: Attempt, options: AttemptOptions): Promise<string
   }
 }
 
-function sendToProxy({ photo }: Attempt, { shop, onSending, signal }: AttemptOptions): Promise<{ fileId: string }> {
+function sendToProxy({ photo }: Attempt, { shop, onSending, signal }: AttemptOptions): Promise<Uploaded> {
   const body = new FormData()
   body.set('file', photo.file ?? '')
   return sendPhoto({ method: 'POST', url: shop.uploadUrl, headers: shop.headers, body, onProgress: onSending, signal })
 }
 
 /** Uploads directly to the service. Sending the bytes or completing the upload again is idempotent. */
-async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<{ fileId: string }> {
+async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<Uploaded> {
   const { shop, onSending, signal } = options
   try {
     attempt.link ??= await shop.prepareUpload()

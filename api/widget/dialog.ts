@@ -58,7 +58,7 @@ export function createDialog(options: DialogOptions): Dialog {
   const announce = (text: string) => {
     polite.textContent = text
   }
-  const progress = createProgressView(texts, announce)
+  const progress = createProgressView({ texts, announce, cancel: actions.cancel })
   const consenting = {
     texts,
     announce,

@@ -1,4 +1,4 @@
-import { type Attempt, createAttempt, runAttempt } from './attempt.ts'
+import { type Attempt, cancelAttempt, createAttempt, runAttempt } from './attempt.ts'
 import { closeCamera, openCamera, takePhoto, watchCamera } from './camera.ts'
 import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
@@ -44,6 +44,8 @@ export interface Fitting {
   look(result: Result): void
   /** Continues with the chosen photo: for the first time, or after a failure. */
   start(): Promise<void>
+  /** Ends the running try-on, and offers its photo again. */
+  cancel(): Promise<void>
   /** Asks for another photo. */
   restart(): void
   /** Shows the photo again with the current policy. */
@@ -93,7 +95,8 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       })
       if (signal.aborted) return
       const { product, title } = settings
-      const result = { generationId, resultImageUrl: resultImageUrl ?? '', product, title }
+      const { viewUrl } = current
+      const result = { generationId, resultImageUrl: resultImageUrl ?? '', product, title, viewUrl }
       rememberResult(result)
       enter({ name: 'done', result })
     } catch (error) {
@@ -153,6 +156,15 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       enter({ name: 'done', result })
     },
     start,
+    cancel: async () => {
+      if (attempt === null) return
+      const given = attempt
+      running.abort()
+      const { photo, imageId, viewUrl } = given
+      attempt = { ...createAttempt(photo), imageId, viewUrl }
+      enter({ name: 'ready', photo, source: 'file' })
+      await cancelAttempt(given, { shop, settings })
+    },
     restart,
     review: () => {
       consent.forget()

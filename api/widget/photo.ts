@@ -6,6 +6,8 @@ import { recall, remember } from './visit.ts'
 export interface Photo {
   readonly file: Blob | null
   readonly imageId: string | null
+  /** The part of the photo that try-ons use, once the service has chosen it. */
+  readonly viewUrl: string | null
   /** Decoded bitmap for display; null for formats that the browser cannot decode. */
   readonly bitmap: ImageBitmap | null
 }
@@ -32,9 +34,10 @@ export async function readPhoto(file: Blob): Promise<Photo> {
   const { short, long } = sidesOf(bitmap)
   if (bitmap && (short < MIN_SIDE || long > MAX_ASPECT * short)) throw new Failure('IMAGE_TOO_SMALL')
   const isLarge = file.size > MAX_BYTES || long > MAX_LONG_SIDE || short * long > MAX_PIXELS
-  if (!isLarge) return { file, imageId: null, bitmap }
+  const unknown = { imageId: null, viewUrl: null, bitmap }
+  if (!isLarge) return { file, ...unknown }
   if (bitmap === null) throw new Failure('FILE_TOO_LARGE')
-  return { file: await encode(bitmap, MAX_SIDE), imageId: null, bitmap }
+  return { file: await encode(bitmap, MAX_SIDE), ...unknown }
 }
 
 export function isSmall({ bitmap }: Photo): boolean {
@@ -72,10 +75,10 @@ async function encode(bitmap: ImageBitmap, maxSide: number): Promise<Blob> {
 const KEY = 'drape:photo'
 const THUMBNAIL_SIDE = 320
 
-/** Stores the last photo for other products until the tab is closed: its ID and a thumbnail. */
-export function rememberPhoto({ bitmap }: Photo, imageId: string): void {
+/** Stores the last photo for other products until the tab is closed: its ID, its view and a thumbnail. */
+export function rememberPhoto({ bitmap }: Photo, { imageId, viewUrl }: Pick<Photo, 'imageId' | 'viewUrl'>): void {
   const thumbnail = bitmap && draw(bitmap, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
-  remember(() => sessionStorage, KEY, toJson({ imageId, thumbnail }))
+  remember(() => sessionStorage, KEY, toJson({ imageId, viewUrl, thumbnail }))
 }
 
 export function forgetPhoto(): void {
@@ -89,9 +92,14 @@ export function hasRememberedPhoto(): boolean {
 /** The photo that was last used in this tab. */
 export async function recallPhoto(): Promise<Photo | null> {
   try {
-    const { imageId, thumbnail } = JSON.parse(recall(() => sessionStorage, KEY) ?? '{}')
+    const { imageId, viewUrl = null, thumbnail } = JSON.parse(recall(() => sessionStorage, KEY) ?? '{}')
     if (typeof imageId !== 'string') return null
-    return { file: null, imageId, bitmap: typeof thumbnail === 'string' ? await readThumbnail(thumbnail) : null }
+    return {
+      file: null,
+      imageId,
+      viewUrl,
+      bitmap: typeof thumbnail === 'string' ? await readThumbnail(thumbnail) : null,
+    }
   } catch {
     return null
   }

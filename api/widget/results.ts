@@ -9,6 +9,8 @@ export interface Result {
   readonly product: string
   /** Title of the product. */
   readonly title: string
+  /** The part of the photo that it was made from; works for some minutes. Absent if it is not known. */
+  readonly viewUrl?: string | null
 }
 
 const KEY = 'drape:results'

@@ -102,7 +102,8 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
       post<{ at: string }>('consent', { policy, version, language }),
     withdrawConsent: () => post<object>('withdraw-consent'),
     prepareUpload: () => post<UploadLink>('prepare-upload'),
-    completeUpload: (uploadKey: string) => post<{ fileId: string }>('upload-complete', { uploadKey }),
+    completeUpload: (uploadKey: string) =>
+      post<{ fileId: string; fileUrl: string; cropPending?: boolean }>('upload-complete', { uploadKey }),
     /** Idempotent: the same key returns the same generation. */
     enterFittingRoom: (imageId: string, key: string) =>
       post<{ jobId: string }>(
@@ -111,6 +112,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
         { 'idempotency-key': key },
       ),
     findGeneration: (id: string) => call<Generation>(`generation/${id}`),
+    cancel: (id: string) => post<Generation>(`generation/${id}/cancel`),
     share: (generationId: string) =>
       post<ShareLink>('share-generation', { generationId, effectiveDomain: location.hostname }),
     leaveEmail: (email: string, marketingConsent: boolean) =>

@@ -38,6 +38,14 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
       const open = fullPage ? undefined : widget.settle
       violations.push(...(await inspectLooks(page, { name, fullPage, ...(open && { open }) })))
     }
+    /** Moves the slider over the result to the middle. */
+    const compare = () =>
+      until(() =>
+        widget.evaluate(`const slider = root.querySelector('[part=compare]')
+          if (slider === null) return false
+          slider.value = 50
+          return slider.dispatchEvent(new Event('input'))`),
+      )
     await page.goto(front.shop.url)
     await look('shop', true)
     await page.goto(`${front.shop.url}/products/101`)
@@ -68,7 +76,11 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
     await widget.start()
     await widget.reach('Here you are')
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
+    await compare()
     await look('widget-result')
+    await widget.evaluate(`root.querySelector('.tool').click()`)
+    await look('widget-zoomed')
+    await widget.evaluate(`root.querySelector('.tool').click()`)
     await page.setViewport(SIZES.desktop)
     // No bars above and below the picture, although the texts are higher than it.
     expect(
@@ -99,6 +111,7 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
     await widget.start()
     await widget.reach('ها هي صورتك')
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
+    await compare()
     await look('widget-arabic-result')
     expect(violations).toEqual([])
     expect(front.browserErrors).toEqual([])

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Page } from 'puppeteer-core'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
@@ -281,6 +281,103 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     expect(await page.evaluate(`Object.keys(sessionStorage).filter((key) => /photo|wish|results/.test(key))`)).toEqual(
       [],
     )
+  })
+
+  it('compares a result with its photo, and zooms it, by keyboard and pointer, also for the next product', async () => {
+    const slider = `root.querySelector('[part=compare]')`
+    const pane = (expression: string) =>
+      widget.evaluate(`const pane = root.querySelector('.pane'); return ${expression}`)
+    /** Whether the photo covers the result at these shares of its width; the page must not read the pixels. */
+    const isCovered = async (shares: readonly number[]) => {
+      await widget.evaluate(`root.querySelector('.stage img').style.visibility = 'hidden'`)
+      const stage = await page.$('drape-try-on >>> .stage')
+      const pixels = sharp(await stage?.screenshot())
+        .removeAlpha()
+        .raw()
+      const { data, info } = await pixels.toBuffer({ resolveWithObject: true })
+      await widget.evaluate(`root.querySelector('.stage img').style.visibility = ''`)
+      const row = Math.round(info.height / 2) * info.width
+      // Nothing of the person is as red as the stage.
+      return shares.map((share) => data[(row + Math.round(share * info.width)) * 3] < 200)
+    }
+    const compare = async () => {
+      await until(() => widget.evaluate(`return ${slider} !== null`))
+      await widget.settle()
+      expect(await isCovered([0.45, 0.55])).toEqual([false, false])
+      await widget.evaluate(`${slider}.focus()`)
+      for (let i = 0; i < 50; i++) await page.keyboard.press('ArrowRight')
+      expect(await widget.evaluate(`return ${slider}.value`)).toBe('50')
+      expect(await isCovered([0.45, 0.55])).toEqual([true, false])
+    }
+    await visit('/products/101')
+    await tryOn()
+    await compare()
+    const isZoomed = () => pane('pane.scrollWidth > 2 * pane.clientWidth')
+    expect(await isZoomed()).toBe(false)
+    await widget.evaluate(`root.querySelector('.tool').focus()`)
+    await page.keyboard.press('Enter')
+    expect(await isZoomed()).toBe(true)
+    expect(await widget.evaluate(`return root.querySelector('.tool').ariaPressed`)).toBe('true')
+    const left = Number(await pane('pane.scrollLeft'))
+    expect(left).toBeGreaterThan(0)
+    await pane('pane.focus()')
+    await page.keyboard.press('ArrowRight')
+    await until(async () => Number(await pane('pane.scrollLeft')) > left)
+    await widget.evaluate(`root.querySelector('.stage img').click()`)
+    expect(await isZoomed()).toBe(false)
+    await page.goto(`${front.shop.url}/products/102`)
+    await widget.arrive()
+    await widget.click('Try it on')
+    await widget.reach('Use the same photo again?')
+    await widget.start()
+    await widget.reach('Here you are')
+    await compare()
+  })
+
+  it('cancels a try-on that waits, gets its credit back and keeps the photo', async () => {
+    const { database, balance } = front.drape
+    await visit('/products/101')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    const before = await balance()
+    // No worker has such an engine.
+    await database.query(sql.unsafe`
+      create function wait_forever() returns trigger language plpgsql as $$ begin new.engine_name = 'none'; return new; end $$`)
+    await database.query(sql.unsafe`
+      create trigger zz_waits before insert on outbox for each row execute function wait_forever()`)
+    await widget.start()
+    await until(async () => (await balance()) === before - 1)
+    await until(() => page.evaluate(`Object.keys(sessionStorage).some((key) => key.startsWith('drape:wish'))`))
+    await widget.click('Cancel')
+    await widget.reach('Your photo')
+    await until(async () => (await balance()) === before)
+    await database.query(sql.unsafe`drop function wait_forever cascade`)
+    await widget.start()
+    await widget.reach('Here you are')
+    expect(await balance()).toBe(before - 1)
+  })
+
+  it('cancels a try-on whose request is still on its way', async () => {
+    const { balance } = front.drape
+    await visit('/products/101')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    const before = await balance()
+    const { promise: held, resolve: hold } = Promise.withResolvers<HTTPRequest>()
+    await page.setRequestInterception(true)
+    page.on('request', (request) => {
+      if (request.url().endsWith('/fitting-room')) hold(request)
+      else void request.continue()
+    })
+    await widget.start()
+    const request = await held
+    await widget.click('Cancel')
+    await widget.reach('Your photo')
+    const cancelled = page.waitForResponse((answer) => answer.url().endsWith('/cancel'))
+    await request.continue()
+    expect(await (await cancelled).json()).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_CANCELLED' })
+    expect(await balance()).toBe(before)
+    expect(await widget.heading()).toBe('Your photo')
   })
 
   it('closes by Back on a phone, where the main action is always in view', async () => {

@@ -10,6 +10,7 @@ export interface PhotoActions {
   readonly shoot: () => Promise<void>
   readonly leaveCamera: () => void
   readonly start: () => void
+  readonly cancel: () => void
   readonly restart: () => void
   readonly review: () => void
   readonly withdraw: () => Promise<void>

@@ -1,5 +1,5 @@
 import type { Step } from '../fitting.ts'
-import { element, icon } from '../markup.ts'
+import { button, element, icon } from '../markup.ts'
 import type { Texts } from '../texts.ts'
 import { heading } from './photo-view.ts'
 
@@ -10,8 +10,14 @@ export interface ProgressView {
   update(step: WorkStep): void
 }
 
+export interface ProgressOptions {
+  readonly texts: Texts
+  readonly announce: (text: string) => void
+  readonly cancel: () => void
+}
+
 /** Shows which stages are done, which one runs and which follow. Calls `announce` once with each new stage. */
-export function createProgressView(texts: Texts, announce: (text: string) => void): ProgressView {
+export function createProgressView({ texts, announce, cancel }: ProgressOptions): ProgressView {
   const names = [texts.sending, texts.waiting, texts.making]
   const bar = element('progress', { max: 1 })
   const stages = names.map((name) =>
@@ -27,6 +33,7 @@ export function createProgressView(texts: Texts, announce: (text: string) => voi
       bar,
       trouble,
       element('p', { class: 'soft' }, texts.stay),
+      button(texts.cancel, cancel, { looks: 'plain' }),
     ],
     update: (step) => {
       const current = stageOf(step)

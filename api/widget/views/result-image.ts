@@ -11,12 +11,16 @@ export interface ResultImageOptions {
   readonly onlyProxy: boolean
 }
 
+/** URLs of an image of the service: a policy of the page may forbid the service's origin, but rarely the shop's own. */
+export function waysTo(url: string, { shop, onlyProxy }: Pick<ResultImageOptions, 'shop' | 'onlyProxy'>): string[] {
+  return onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)]
+}
+
 /**
- * The image of a result. A policy of the page may forbid the service's origin, but rarely the shop's own; and the URL of
- * an earlier result may have expired, so that the service gives a new one.
+ * The image of a result. The URL of an earlier result may have expired, so that the service gives a new one.
  */
 export function resultImage(result: Result, { alt, texts, shop, onlyProxy }: ResultImageOptions): HTMLImageElement {
-  const ways = (url: string) => (onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)])
+  const ways = (url: string) => waysTo(url, { shop, onlyProxy })
   const image = element('img', { alt })
   let left = ways(result.resultImageUrl)
   let isFresh = false

@@ -5,7 +5,8 @@ import type { Settings } from '../settings.ts'
 import type { Shop } from '../shop.ts'
 import type { Texts } from '../texts.ts'
 import { nameOf } from './earlier-view.ts'
-import { resultImage } from './result-image.ts'
+import { presentLook } from './look-view.ts'
+import { resultImage, waysTo } from './result-image.ts'
 
 export interface StageOptions {
   readonly texts: Texts
@@ -47,7 +48,10 @@ function contentOf(step: Step, options: StageOptions): HTMLElement {
   const { texts, shop, settings } = options
   if (step.name === 'done') {
     const alt = nameOf(step.result, texts)
-    return resultImage(step.result, { alt, texts, shop, onlyProxy: settings.onlyProxy })
+    const image = resultImage(step.result, { alt, texts, shop, onlyProxy: settings.onlyProxy })
+    const { viewUrl } = step.result
+    const ways = viewUrl ? waysTo(viewUrl, { shop, onlyProxy: settings.onlyProxy }) : []
+    return presentLook(image, ways, texts)
   }
   if (step.name === 'camera') {
     return step.video ?? element('div', { class: 'figure' }, icon('photo'), element('p', {}, texts.cameraWaiting))
