@@ -152,7 +152,7 @@ function createFields(kept: RejectedForm | null, atFields: FieldMessage[]): Fiel
       ]
       if (options.rows !== undefined) {
         return html`<div class="field"><label for="${id}">${label}</label>
-<textarea id="${id}" name="${name}" rows="${String(options.rows)}"${when(required, html` required`)}${wrong.attributes}>
+<textarea id="${id}" name="${name}" dir="auto" rows="${String(options.rows)}"${when(required, html` required`)}${wrong.attributes}>
 ${String(value ?? '')}</textarea>
 ${wrong.text}${when(hint, html`<p class="hint" id="${id}-hint">${hint ?? ''}</p>`)}</div>`
       }

@@ -1,17 +1,15 @@
 import type { PolicyVersion } from '../consents/consents.store.ts'
+import { NEUTRAL_TEXTS } from '../consents/neutral-policy.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import { code, count, disclosure, facts } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
-/** Languages of the widget. The command line publishes others. */
-export const POLICY_LANGUAGES = [
-  ['en', 'English'],
-  ['de', 'German'],
-  ['fr', 'French'],
-  ['es', 'Spanish'],
-] as const
+const NAMES = new Intl.DisplayNames('en', { type: 'language' })
+
+/** Codes and names of the languages of the widget. The command line publishes others. */
+export const POLICY_LANGUAGES = Object.keys(NEUTRAL_TEXTS).map((code) => [code, NAMES.of(code) ?? code] as const)
 
 interface PolicySection {
   readonly current: PolicyVersion

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { NEUTRAL_TEXTS } from '../../api/consents/neutral-policy.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
 import { BUILT_WIDGET } from '../../scripts/widgets/build.ts'
 
@@ -30,8 +31,10 @@ describe('the widget texts', () => {
   const read = (path: string): Texts => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
   const english = flat(read('api/widget/texts/en.json'))
 
-  it('exist in 8 languages', () => {
-    expect(files.map((path) => basename(path, '.json'))).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'pl', 'pt'])
+  it('exist in 8 languages, as does the policy of shops that have published none', () => {
+    const languages = ['ar', 'de', 'en', 'es', 'fr', 'it', 'pl', 'pt']
+    expect(files.map((path) => basename(path, '.json'))).toEqual(languages)
+    expect(Object.keys(NEUTRAL_TEXTS).toSorted()).toEqual(languages)
   })
 
   it('are in the script only in English; other languages are fetched', () => {

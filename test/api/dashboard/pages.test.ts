@@ -257,7 +257,7 @@ describe('the pages of the dashboard', () => {
     expect(text).toMatch(/<code>2026-11<\/code>/)
     expect(withoutOwnScript(text)).not.toMatch(/<script|<img src=x/)
     for (const typed of [
-      { version: '2', en: '', de: '', es: '' } as Record<string, string>,
+      { version: '2', en: '', de: '', es: '', it: '', pl: '', pt: '', ar: '' } as Record<string, string>,
       ...[
         { version: '2026-11', en: 'Another text' },
         { version: 'a b', en: 'Yes' },
@@ -270,7 +270,7 @@ describe('the pages of the dashboard', () => {
     ])
       expect((await publish(typed)).status, JSON.stringify(typed).slice(0, 60)).toBe(400)
     expect(await listAudit(page.slice(7))).toMatchObject([
-      { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de, es' } },
+      { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de, es, it, pl, pt, ar' } },
       ...[{ action: 'shop.update' }, { action: 'shop.update' }],
       ...[{ action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.create' }],
     ])
