@@ -116,11 +116,12 @@ function presentPage<R extends { readonly id: string | number }>(view: ListView<
   const id = `chosen-${randomUUID().slice(0, 8)}`
   const body =
     chosen && ((fields: Fields) => html`${fields.hidden('view', query.toString())}${chosen.body?.(fields) ?? ''}`)
-  const form = chosen && rows.length > 0 ? html`${actForm({ ...chosen, id, forms, body })}` : html``
+  const isChoosable = (row: R) => chosen?.isChoosable?.(row) !== false
+  const form = chosen && rows.some(isChoosable) ? html`${actForm({ ...chosen, id, forms, body })}` : html``
   const isChoosing = form.markup !== ''
   const kept = new Set(chosen && forms.kept(chosen.action)?.values.getAll('id'))
   const tick = (row: R): Content =>
-    chosen?.isChoosable?.(row) === false
+    !isChoosable(row)
       ? ''
       : html`<input type="checkbox" name="id" value="${String(row.id)}" form="${id}" aria-label="Choose ${String(row.id)}"${when(kept.has(String(row.id)), html` checked`)}>`
   const ticks: Column<R>[] = isChoosing ? [{ head: 'Choose', cell: tick }] : []

@@ -132,6 +132,13 @@ describe('every list of the dashboard', () => {
     expect(await open('/accounts?isActive=false')).toContain('Nothing matches.')
   })
 
+  it('offers no action where no row can be chosen', async () => {
+    const actionsIn = async (status: string) =>
+      [...(await browser.get(`/generations?status=${status}`)).text.matchAll(/ action="(\/generations\/[^"]+)"/g)]
+        .length
+    expect([await actionsIn('PENDING'), await actionsIn('COMPLETED')]).toEqual([1, 0])
+  })
+
   it('acts on chosen rows, once, with an entry of the audit log for each', async () => {
     const accounts = createAccounts(dashboard.database)
     const ids = (await dashboard.database.anyFirst(sql.unsafe`
