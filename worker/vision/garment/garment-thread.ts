@@ -49,6 +49,7 @@ async function prepare({ id, bitmap, ...options }: Extract<GarmentMessage, { bit
     const { code, message, details } = error
     port?.postMessage({ id, refusal: { code, message, details } } satisfies GarmentAnswer)
   }
-  // Collect garbage now, while the caller continues: garments are most of this thread's memory.
-  globalThis.gc?.()
+  // Collect young garbage now, while the caller continues: bitmaps are most of this thread's memory. A full collection would also drop the
+  // compiled code of closures, which takes longer to make again than the garment.
+  globalThis.gc?.({ type: 'minor' })
 }
