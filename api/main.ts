@@ -24,6 +24,7 @@ import { startProducts } from './products/start.ts'
 import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
 import { createStoredSecrets } from './secrets/stored-secrets.store.ts'
+import { useProxies } from './shared/network/proxies.ts'
 import { configure, type Surroundings } from './shared/process/config.ts'
 import { createReconciling, startStorageReconciling } from './shared/storage/reconcile-daily.ts'
 import { createShopGuards } from './shops/start.ts'
@@ -34,6 +35,7 @@ if (import.meta.main) await startApi({ host: process })
 /** Resolves when it serves. It ends when its host does. */
 export async function startApi(surroundings: Surroundings): Promise<void> {
   const { host } = surroundings
+  configure(useProxies, host)
   const config = configure(readApiConfig, host)
   const features = configure(() => chooseFeatures(config.FEATURES), host)
   const secrets = configure((env) => requireSecretBox(env, { development: isDevelopment(config) }), host)

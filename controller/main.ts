@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { createPoolRegistry } from '../api/shared/engines/pool-registry.ts'
 import { DEMAND_CHANNEL } from '../api/shared/generations/generation.ts'
 import { createProbeServer } from '../api/shared/network/probes.ts'
+import { useProxies } from '../api/shared/network/proxies.ts'
 import { configure } from '../api/shared/process/config.ts'
 import { createLegalHolds } from '../api/shared/retention/legal-holds.store.ts'
 import { createReconciling } from '../api/shared/storage/reconcile-daily.ts'
@@ -33,6 +34,7 @@ import { createPoolSampler } from './worker-pool/sampler.ts'
 const SWEEP_GRACE_SECONDS = 3600
 const MEASURE_MS = 5000
 
+configure(useProxies)
 const config = configure(readControllerConfig)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const { log, lifecycle, figures, metrics, database, redis, storage, connection } = await openConnections(config)

@@ -1,5 +1,6 @@
 import { readSecretBox } from '../api/secrets/read-keys.ts'
 import { createDatabase } from '../api/shared/database/database.ts'
+import { useProxies } from '../api/shared/network/proxies.ts'
 import { clearText, type SecretBox } from '../api/shared/signing/secret-box.ts'
 import { runAudited } from './commands/audit.ts'
 import { databaseUrl } from './commands/checks/environment.ts'
@@ -43,6 +44,7 @@ function warningBox(): SecretBox {
 }
 
 try {
+  useProxies(process.env)
   await createProgram(runCommand).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {

@@ -13,6 +13,8 @@ const SPARE_BYTES = 64 * 2 ** 20
 const SIDECAR_CPU = '20m'
 /** Variable of Node: a file with certificate authorities. */
 const AUTHORITIES = 'NODE_EXTRA_CA_CERTS'
+/** Variables with which a worker reaches other servers. */
+const CONNECTING = [AUTHORITIES, 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY']
 const PROGRAM = ['node', 'worker/engines/files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
 const RESTRICTED = {
@@ -116,7 +118,7 @@ function checkContainer({ metadata, spec }: Engine, mount: VolumeMount, worker: 
     volumeMounts: [mount],
   }
   if (url === undefined) return container
-  const authorities = trustedAuthorities(worker)
+  const connecting = connectingParts(worker)
   return {
     ...container,
     env: [
@@ -124,20 +126,20 @@ function checkContainer({ metadata, spec }: Engine, mount: VolumeMount, worker: 
       { name: 'ENGINE_URL', value: url.base },
       { name: 'PROBE_PORT', value: String(probePort) },
       ...(url.secretName ? [{ name: 'ENGINE_AUTHORIZATION', valueFrom: authorizationIn(url.secretName) }] : []),
-      ...authorities.env,
+      ...connecting.env,
     ],
     resources: { requests: { cpu: SIDECAR_CPU, memory: '128Mi' } },
-    volumeMounts: [{ ...mount, readOnly: false }, ...authorities.volumeMounts],
+    volumeMounts: [{ ...mount, readOnly: false }, ...connecting.volumeMounts],
     ...sidecar(probePort),
   }
 }
 
-/** The certificate authorities that the workers trust in addition: the server of the files can have a certificate of one of them. */
-function trustedAuthorities({ env, volumes }: Worker) {
-  const { name, value = '' } = env.find((variable) => variable.name === AUTHORITIES) ?? {}
-  const volume = volumes.find(({ mountPath }) => value.startsWith(`${mountPath}/`))
+/** The server of the files can be behind the proxy of the workers, or have a certificate of an authority that they trust in addition. */
+function connectingParts({ env, volumes }: Worker) {
+  const authorities = env.find(({ name }) => name === AUTHORITIES)?.value ?? ''
+  const volume = volumes.find(({ mountPath }) => authorities.startsWith(`${mountPath}/`))
   return {
-    env: value ? [{ name, value }] : [],
+    env: env.filter(({ name }) => CONNECTING.includes(name)),
     volumeMounts: volume ? [{ name: volume.name, mountPath: volume.mountPath, readOnly: true }] : [],
   }
 }

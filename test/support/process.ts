@@ -35,7 +35,7 @@ export interface TestProgram extends TestProcess {
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** Variables that only the start of a process can set. */
-const OF_PROCESS = /^(NODE_OPTIONS|TZ|TMPDIR|LD_PRELOAD|(AWS|FAKETIME|OTEL|PG)\w*)$/
+const OF_PROCESS = /^(NODE_OPTIONS|TZ|TMPDIR|LD_PRELOAD|HTTPS?_PROXY|NO_PROXY|(AWS|FAKETIME|OTEL|PG)\w*)$/
 
 /**
  * Starts `api`, `worker` or `controller` with these variables on free ports and resolves when it is ready. Throws with its output if it

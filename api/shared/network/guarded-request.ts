@@ -1,8 +1,8 @@
-import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import { Agent, request } from 'undici'
+import { request } from 'undici'
 import type { AddressRule } from './addresses.ts'
 import type { LookUpHost } from './host-lookup.ts'
+import { createPinnedAgent } from './proxies.ts'
 import { literalAddress } from './vet-url.ts'
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -36,9 +36,11 @@ export async function requestGuarded<T>(
 ): Promise<T> {
   const addresses = await allowedAddresses(url, asked)
   // One agent per request: a reused connection would bypass the address check.
-  const agent = new Agent({ connect: { lookup: resolveTo(addresses) }, maxHeaderSize: MAX_HEADER_BYTES })
+  const agent = createPinnedAgent(addresses, { maxHeaderSize: MAX_HEADER_BYTES })
   try {
-    const { method, headers, body: sent, signal } = asked
+    const { method, body: sent, signal } = asked
+    // A copy: for a proxy, undici adds the host to the object, by which TLS would then verify the next server.
+    const headers = { ...asked.headers }
     const response = await request(url, { dispatcher: agent, method, headers, body: sent, signal })
     // Destroying an unread response aborts it, which is intended and not an error.
     response.body.on('error', () => {})
@@ -64,14 +66,5 @@ async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
     return await Promise.race([work, aborted])
   } finally {
     signal.removeEventListener('abort', abort)
-  }
-}
-
-/** Connects to the checked addresses without another DNS query. */
-function resolveTo(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  return (_, { all }, callback) => {
-    if (all) callback(null, found)
-    else callback(null, found[0].address, found[0].family)
   }
 }

@@ -18,6 +18,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { agentOptions } from '../network/proxies.ts'
 import { attachment } from './attachment.ts'
 import {
   assertContentType,
@@ -193,6 +194,7 @@ function createClient({ endpoint, region, pathStyle, timeoutMs = 10_000 }: S3Sto
     forcePathStyle: pathStyle,
     retryStrategy: { acquireInitialRetryToken: async () => attempt(0), refreshRetryTokenForRetry, recordSuccess() {} },
     requestHandler: {
+      ...agentOptions(),
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,
       socketTimeout: timeoutMs,

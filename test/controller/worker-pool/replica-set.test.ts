@@ -116,11 +116,14 @@ describe('the pods of a pool', () => {
     expect(containers[0].env).toContainEqual({ name: 'DOWNLOADED_ENGINES', value: 'first,second' })
     expect(containers[0].startupProbe.httpGet.path).toBe('/readyz?accept=waiting')
     expect(containers[0].readinessProbe.httpGet.path).toBe('/readyz')
-    // The server of the files can have a certificate of an authority of the operator.
-    const authorities = { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/roots/ca.crt' }
+    // The server of the files can be behind a proxy, or have a certificate of an authority of the operator.
+    const connecting = [
+      { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/roots/ca.crt' },
+      { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url' } } },
+    ]
     const roots = { name: 'roots', mountPath: '/etc/roots', configMap: 'roots', readOnly: true }
-    const [sidecar, check] = podSpec({ env: [authorities], volumes: [roots] }, [claimed, first]).initContainers ?? []
-    expect(sidecar).toMatchObject({ name: 'check-first', env: expect.arrayContaining([authorities]) })
+    const [sidecar, check] = podSpec({ env: connecting, volumes: [roots] }, [claimed, first]).initContainers ?? []
+    expect(sidecar).toMatchObject({ name: 'check-first', env: expect.arrayContaining(connecting) })
     expect(sidecar).toMatchObject({
       volumeMounts: [
         { name: 'models-first', mountPath: '/models/first', readOnly: false },

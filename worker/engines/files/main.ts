@@ -1,4 +1,5 @@
 import { createProbeServer } from '../../../api/shared/network/probes.ts'
+import { useProxies } from '../../../api/shared/network/proxies.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { downloadFiles } from './download.ts'
@@ -13,6 +14,7 @@ import { verifyFiles } from './verify.ts'
 const SIGTERM_CODE = 143
 
 try {
+  useProxies(process.env)
   const { folder, files, source, probePort } = readSettings(process.env)
   const isMarked = async () => probePort !== null && (await readMarker(folder)) !== null
   if (probePort !== null) serve(probePort, isMarked)
