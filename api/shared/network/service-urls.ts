@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assertParameters, parseDatabaseUrl } from '../database/address.ts'
+import { literalAddress } from './vet-url.ts'
 
 /** Checks of variables whose clients would otherwise retry a wrong address forever, or ignore a part of it. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
@@ -23,14 +24,65 @@ export function findUrlProblem(variable: string, text: string): string | null {
   }
 }
 
+export interface SentinelAddress {
+  readonly sentinels: readonly { readonly host: string; readonly port: number }[]
+  /** By which the Sentinels know the primary. */
+  readonly name: string
+  /** Of the primary, as `database` is. */
+  readonly login: { readonly username?: string; readonly password?: string }
+  readonly database: number
+  readonly sentinelPassword?: string
+  /** Whether connections to the primary and to the Sentinels are encrypted. */
+  readonly tls: boolean
+}
+
+const SENTINEL_PORT = 26_379
+
+/**
+ * Parses `redis+sentinel://user:password@a:26379,b:26379/0?name=mymaster`; null for the address of one server.
+ * @throws Error with the reason in one line
+ */
+export function parseSentinelUrl(text: string): SentinelAddress | null {
+  const [, scheme, login = '', hosts, rest] = /^(rediss?)\+sentinel:\/\/([^/?#]*@)?([^/?#]*)(.*)$/s.exec(text) ?? []
+  if (scheme === undefined) return null
+  const urls = hosts.split(',').map((host) => parseRedisUrl(`${scheme}://${login}${host}${rest}`, SENTINEL_PARAMETERS))
+  const [{ username, password, pathname, searchParams }] = urls
+  const [name, sentinelPassword] = SENTINEL_PARAMETERS.map((parameter) => searchParams.get(parameter) || undefined)
+  if (name === undefined) throw new Error('must name the primary, as in ?name=mymaster')
+  return {
+    sentinels: urls.map((url) => ({
+      host: literalAddress(url) ?? url.hostname,
+      port: Number(url.port) || SENTINEL_PORT,
+    })),
+    name,
+    login: {
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+    },
+    database: Number(pathname.slice(1)),
+    sentinelPassword,
+    tls: scheme === 'rediss',
+  }
+}
+
+const SENTINEL_PARAMETERS = ['name', 'sentinelPassword']
+
 function assertRedisUrl(text: string): void {
-  if (!/^rediss?:\/\//.test(text)) throw new Error('must start with redis://, or with rediss:// for TLS')
-  const { username, password, hostname, pathname, searchParams } = parseUrl(text)
+  if (parseSentinelUrl(text) !== null) return
+  if (!/^rediss?:\/\//.test(text))
+    throw new Error('must start with redis:// or redis+sentinel://, or with rediss for TLS')
+  parseRedisUrl(text, [])
+}
+
+function parseRedisUrl(text: string, parameters: readonly string[]): URL {
+  const url = parseUrl(text)
+  const { username, password, hostname, pathname, searchParams } = url
   // The client ignores parameters, also those that ask for TLS.
-  assertParameters(searchParams, [])
+  assertParameters(searchParams, parameters)
   if (hostname === '') throw new Error('must name a host')
   if (!/^\/?\d*$/.test(pathname)) throw new Error('must end with the number of a database')
   if (!canDecode(username) || !canDecode(password)) throw new Error(NO_URL)
+  return url
 }
 
 export type StorageAddress =

@@ -1,8 +1,9 @@
 import { RedisClient } from 'redis'
 import { parseJsonOrNull } from '../contract/json-or-null.ts'
 import { compileCheck, Type } from '../contract/schema.ts'
-import { evictionProblem, readEvictionPolicy } from '../retention/eviction.ts'
 import type { Log } from '../telemetry/log.ts'
+import { type Relay, relayToPrimary } from './sentinels.ts'
+import { infoField, serverProblem } from './server-problem.ts'
 
 /** The queues of jobs. */
 export const QUEUES = ['prepare', 'try-on'] as const
@@ -23,18 +24,23 @@ export type Redis = ReturnType<typeof createRedis>
  * pause.
  */
 export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
-  const client = openClient(url, role)
-  const refuseEviction = createEvictionCheck(client, log)
   let fault: Error | undefined
-  client.on('error', (error: Error) => {
+  const noteFault = (error: Error) => {
     if (fault === undefined) log.warn({ reason: error.message }, 'Redis is unavailable')
     fault = error
-  })
+  }
+  const relay = relayToPrimary(url, { onFault: noteFault })
+  const client = openClient(relay?.place ?? { url }, role)
+  const checkServer = createServerCheck(client, log)
+  // The relay knows why it closes a connection.
+  client.on('error', (error: Error) => noteFault(relay && fault ? fault : error))
   client.on('ready', () => {
     if (fault !== undefined) log.info('Redis is available again')
     fault = undefined
     if (role !== 'subscriber')
-      refuseEviction().catch((error) => log.warn({ err: error }, 'reading maxmemory-policy of Redis failed'))
+      checkServer().catch((error) =>
+        log.warn({ err: error }, 'INFO of Redis failed; its maxmemory-policy must be noeviction'),
+      )
   })
   client.connect().catch(() => {})
   // The client does not retry a connection that breaks while it is being established.
@@ -58,6 +64,7 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     close: async () => {
       clearInterval(watchdog)
       if (client.isOpen) client.destroy()
+      relay?.close()
     },
   }
 }
@@ -67,29 +74,31 @@ type Client = ReturnType<typeof openClient>
 /** `createClient` makes a class for each address, which takes 50 ms of processor time, with the commands of all modules of Redis. */
 const createClient = RedisClient.factory({})
 
-function openClient(url: string, role: keyof typeof SILENT_MS) {
+function openClient({ path, ...place }: Partial<Relay['place']> & { url?: string }, role: keyof typeof SILENT_MS) {
+  const socket = {
+    socketTimeout: SILENT_MS[role],
+    connectTimeout: 2000,
+    reconnectStrategy: (retries: number) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
+  }
   return createClient({
-    url,
+    ...place,
     disableOfflineQueue: role === 'producer',
     // A timer for each command costs as much as the command, and ends only the wait until it is sent. The socket has a limit of its own.
     ...(role === 'producer' && { pingInterval: PING_MS, commandOptions: { timeout: 0 } }),
-    socket: {
-      socketTimeout: SILENT_MS[role],
-      connectTimeout: 2000,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
-    },
+    socket: path === undefined ? socket : { ...socket, path },
   })
 }
 
-/** At the first connection an evicting Redis ends the process; a later change of the policy is logged. */
-function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
+/** At the first connection, a Redis that cannot hold queues ends the process; a later change is logged. */
+function createServerCheck(client: Client, log: Log): () => Promise<void> {
   let isChecked = false
   return async () => {
-    const policy = await readEvictionPolicy(client)
-    if (policy === null) log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
-    const why = evictionProblem(policy)
+    const info = await client.info()
+    if (infoField(info, 'maxmemory_policy') === undefined)
+      log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
+    const why = serverProblem(info)
     if (why !== null) {
-      log.fatal({ policy }, why)
+      log.fatal(why)
       if (!isChecked) process.exit(1)
     }
     isChecked = true

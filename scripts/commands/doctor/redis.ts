@@ -2,7 +2,7 @@ import { createBacklog } from '../../../api/generations/backlog.store.ts'
 import type { Database } from '../../../api/shared/database/database.ts'
 import { createPoolRegistry } from '../../../api/shared/engines/pool-registry.ts'
 import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
-import { evictionProblem, readEvictionPolicy } from '../../../api/shared/retention/eviction.ts'
+import { infoField } from '../../../api/shared/queue/server-problem.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { redisUrl } from '../checks/environment.ts'
 import { becomesReady } from '../checks/workers.ts'
@@ -21,8 +21,9 @@ export async function examineRedis(openDatabase: () => Database): Promise<readon
     })
     try {
       await becomesReady(redis)
+      const info = await redis.client.info()
       return [
-        ...[await examineVersion(redis), await examinePolicy(redis), await examineUser(redis)],
+        ...[examineVersion(info), examinePolicy(info), await examineUser(redis)],
         ...(await examineQueue(redis, openDatabase)),
         ...(await examinePoolWorkers(redis)),
       ]
@@ -32,18 +33,20 @@ export async function examineRedis(openDatabase: () => Database): Promise<readon
   })
 }
 
-async function examineVersion({ client }: Redis): Promise<Finding> {
-  const found = /^redis_version:(\S+)/m.exec(await client.info('server'))?.[1] ?? ''
+function examineVersion(info: string): Finding {
+  const found = infoField(info, 'redis_version') ?? 'unknown version'
+  if (infoField(info, 'redis_mode') === 'cluster')
+    return problem('redis', `${found}, a Cluster`, 'Use one Redis, with replicas and Sentinels for failover.')
   const [major = 0, minor = 0] = found.split('.').map(Number)
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return ok('redis', found)
-  return problem('redis', found || 'unknown version', `Upgrade Redis to ${OLDEST.join('.')} or newer, or use Valkey.`)
+  return problem('redis', found, `Upgrade Redis to ${OLDEST.join('.')} or newer, or use Valkey.`)
 }
 
-async function examinePolicy({ client }: Redis): Promise<Finding> {
+function examinePolicy(info: string): Finding {
   const check = 'redis maxmemory-policy'
-  const policy = await readEvictionPolicy(client)
-  if (policy === null) return skipped(check, 'Redis does not report it; it must be noeviction')
-  if (evictionProblem(policy) === null) return ok(check, policy)
+  const policy = infoField(info, 'maxmemory_policy')
+  if (policy === undefined) return skipped(check, 'Redis does not report it; it must be noeviction')
+  if (policy === 'noeviction') return ok(check, policy)
   return problem(
     check,
     `${policy}: a full Redis would lose jobs`,

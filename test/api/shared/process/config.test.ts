@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
+import { parseSentinelUrl } from '../../../../api/shared/network/service-urls.ts'
 import { readConfig, SHARED_VARIABLES } from '../../../../api/shared/process/config.ts'
 
 describe('the configuration', () => {
@@ -29,6 +30,15 @@ describe('the configuration', () => {
     ['REDIS_URL', 'redis://host#tls', 'is not a URL'],
     ['REDIS_URL', 'redis://', 'must name a host'],
     ['REDIS_URL', 'redis+tls://host', 'must start with redis://'],
+    ['REDIS_URL', 'redis+sentinel://a,b/0', 'must name the primary'],
+    ['REDIS_URL', 'redis+sentinel://a,/0?name=shop', 'must name a host'],
+    ['REDIS_URL', 'redis+sentinel://a,b:x/0?name=shop', 'is not a URL'],
+    ['REDIS_URL', 'redis+sentinel://:p%a@a/0?name=shop', 'Write reserved characters'],
+    [
+      'REDIS_URL',
+      'rediss+sentinel://a?name=shop&tls=true',
+      'has the unknown parameter tls; it takes name, sentinelPassword',
+    ],
     ['STORAGE_URL', 'file:', 'must be file:<folder>'],
     ['STORAGE_URL', 's3:///prefix', 'must name a bucket'],
     ['STORAGE_URL', 's3://key:secret@bucket', 'has credentials: set AWS_ACCESS_KEY_ID'],
@@ -42,6 +52,21 @@ describe('the configuration', () => {
     const read = () => readConfig(Type.Object({ [name]: SHARED_VARIABLES[name] }), { [name]: text })
     expect(read).toThrow(`  ${name} `)
     expect(read).toThrow(reason)
+  })
+
+  it('reads the hosts of Sentinels, and the login of the primary', () => {
+    expect(parseSentinelUrl('rediss+sentinel://me:p%40ss@a,[::1]:7000/2?name=shop')).toEqual({
+      sentinels: [
+        { host: 'a', port: 26_379 },
+        { host: '::1', port: 7000 },
+      ],
+      name: 'shop',
+      login: { username: 'me', password: 'p@ss' },
+      database: 2,
+      sentinelPassword: undefined,
+      tls: true,
+    })
+    expect(parseSentinelUrl('redis://host')).toBe(null)
   })
 
   it('reads numbers only in plain digits', () => {
