@@ -2,7 +2,7 @@ import { type OutboxConsumer, startOutboxConsumer } from '../shared/queue/outbox
 import { nextAttempt } from '../shared/queue/retry.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
-import type { SendWebhook, Sent } from './send.ts'
+import type { SendWebhook, Sent } from './attempt.ts'
 import type { ClaimedDelivery, WebhookDeliveries } from './webhook-deliveries.store.ts'
 
 export interface DeliverOptions {

@@ -1,12 +1,7 @@
 import type { AccountSettings } from '../../accounts/account-settings.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { TEST_ENGINE } from '../../shared/contract/test-mode.ts'
-import {
-  type ClassifiedImage,
-  categoryOf,
-  DEADLINE_SECONDS,
-  usableImages,
-} from '../../shared/generations/generation.ts'
+import { type ClassifiedImage, categoryOf, usableImages } from '../../shared/generations/generation.ts'
 import type { EngineDirectory, KnownEngine } from './directory.ts'
 import type { Estimate, WaitEstimate } from './wait-estimate.ts'
 
@@ -75,26 +70,6 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     },
     defaultOf,
   }
-}
-
-/** Waits longer than estimated are common: calls of other accounts may go first, and workers may be lost. */
-const ESTIMATES_PER_DEADLINE = 3
-
-/**
- * Seconds until the deadline of a call that names none. Long enough for the generations ahead and for the start of a worker, so that
- * neither a burst nor a pool without workers lets a try-on fail.
- */
-export async function defaultDeadline({
-  engine: { published },
-  estimating,
-}: Pick<ChosenEngine, 'engine' | 'estimating'>): Promise<number> {
-  const estimate = await estimating
-  const seconds = Math.max(
-    DEADLINE_SECONDS.default,
-    ESTIMATES_PER_DEADLINE * (estimate?.estimatedSeconds ?? 0),
-    (published?.warmupSeconds ?? 0) + (published?.startSeconds ?? 0),
-  )
-  return Math.min(DEADLINE_SECONDS.max, Math.ceil(seconds))
 }
 
 /** A failed estimate does not fail the call. */

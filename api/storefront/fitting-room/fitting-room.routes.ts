@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import { type Acceptance, unknownPhoto } from '../../generations/acceptance.store.ts'
-import { type ChosenEngine, defaultDeadline, type EngineChoice } from '../../generations/engines/choice.ts'
+import type { ChosenEngine, EngineChoice } from '../../generations/engines/choice.ts'
+import { defaultDeadline } from '../../generations/engines/deadline.ts'
 import { Output } from '../../generations/try-on.schema.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'

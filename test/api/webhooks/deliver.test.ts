@@ -6,7 +6,7 @@ import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signa
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { type DeliverOptions, startWebhookDelivering } from '../../../api/webhooks/deliver.ts'
-import { createWebhookSender, type WebhookSenderSettings } from '../../../api/webhooks/send.ts'
+import { createWebhookSender, type WebhookSenderSettings } from '../../../api/webhooks/attempt.ts'
 import { createWebhookDeliveries } from '../../../api/webhooks/webhook-deliveries.store.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../api/webhooks/webhooks.store.ts'
 import { createTestDatabase } from '../../support/postgres.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Rectangle } from '../../../../api/shared/image/image.ts'
-import { addWatermark, placeWatermark } from '../../../../worker/vision/composite/watermark.ts'
-import type { Bitmap, Size } from '../../../../worker/vision/raster/plane.ts'
+import type { Rectangle } from '../../../api/shared/image/image.ts'
+import { addWatermark, placeWatermark } from '../../../worker/outputs/watermark.ts'
+import type { Bitmap, Size } from '../../../worker/vision/raster/plane.ts'
 
 function noise({ width, height }: Size, channels: 3 | 4 = 3): Bitmap {
   const data = new Uint8Array(width * height * channels)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defaultDeadline } from '../../../../api/generations/engines/choice.ts'
+import { defaultDeadline } from '../../../../api/generations/engines/deadline.ts'
 import type { KnownEngine } from '../../../../api/generations/engines/directory.ts'
 
 const engine = { name: 'studio' } as KnownEngine

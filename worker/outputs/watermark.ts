@@ -1,6 +1,6 @@
-import { type Rectangle, resizeBitmap } from '../../../api/shared/image/image.ts'
-import type { Bitmap, Size } from '../raster/plane.ts'
-import { copyRgb } from './blend.ts'
+import { type Rectangle, resizeBitmap } from '../../api/shared/image/image.ts'
+import { copyRgb } from '../vision/composite/blend.ts'
+import type { Bitmap, Size } from '../vision/raster/plane.ts'
 
 /** Max width and max height of the logo as shares of the width and the height of the bitmap. */
 const LOGO_WIDTH = 0.18
