@@ -18,14 +18,11 @@ const PHOTO = {
   message: 'The photo is ready.',
 }
 
-const GENERATION = {
-  generationId: GENERATION_ID,
-  status: 'COMPLETED',
-  resultImageUrl: RESULT_URL,
-  errorMessage: null,
-  errorCode: null,
-  appealUrl: null,
-  ...TIMES,
+const ENDED = { generationId: GENERATION_ID, appealUrl: null, ...TIMES }
+const GENERATION = { ...ENDED, status: 'COMPLETED', resultImageUrl: RESULT_URL, errorMessage: null, errorCode: null }
+const CANCELLED = {
+  ...{ ...ENDED, status: 'FAILED', errorCode: 'GENERATION_CANCELLED' },
+  errorMessage: ERRORS.GENERATION_CANCELLED.example.message,
 }
 
 const APPEAL = {
@@ -217,7 +214,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     },
   },
   getShopperGeneration: { answers: { 200: { completed: GENERATION } } },
-  cancelShopperGeneration: { answers: { 200: { cancelled: { ...GENERATION, status: 'FAILED' } } } },
+  cancelShopperGeneration: { answers: { 200: { cancelled: CANCELLED } } },
   followShopperGeneration: {
     answers: { 200: { completed: `id: 4\ndata: ${JSON.stringify(GENERATION)}\n\n` } },
   },
