@@ -183,6 +183,20 @@ describe('an owner of an account', () => {
     })
   })
 
+  it('creates, replaces and revokes keys of the account, those for tests too', async () => {
+    const account = `/accounts/${own.accountId}`
+    const keys = createApiKeys(dashboard.database)
+    for (const kind of ['secret', 'test']) {
+      const { text } = await browser.submit(account, `${account}/keys`, { name: `my ${kind}`, kind })
+      expect(text).toMatch(kind === 'test' ? /sk_test_\w{32}/ : /sk_\w{32}/)
+      const idOfLive = async () => (await keys.list(own.accountId)).find(({ name }) => name === `my ${kind}`)?.id
+      const id = await idOfLive()
+      expect((await browser.submit(account, `${account}/keys/${id}/rotate`)).status).toBe(200)
+      expect(await idOfLive()).not.toBe(id)
+      expect((await browser.submit(account, `${account}/keys/${await idOfLive()}/revoke`)).status).toBe(303)
+    }
+  })
+
   it('invites and removes other owners of the account, and nobody else', async () => {
     const operators = createOperators(dashboard.database)
     const typed = { email: 'carl@alpha.example', name: 'Carl' }
