@@ -21,7 +21,6 @@ import { addFaintCloth, SAME } from './faint-cloth.ts'
 import type { CutOut } from './garment.ts'
 import { enlargeMatte, matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
-import { addPaleCloth } from './pale-cloth.ts'
 import { silhouetteOfSalience } from './salience.ts'
 import { type BackgroundComparison, backgroundTolerance, compareWithBackground } from './shadow.ts'
 import { findSilhouette } from './silhouette.ts'
@@ -85,17 +84,14 @@ function onPlainBackground(lab: Colours): Found {
     throw rejected('The product photo needs a plain background that differs from the garment.')
   const comparison = compareWithBackground(lab, background)
   const compared = { lab, background, comparison }
-  const found = findSilhouette(compared)
-  const clear = removeMirroredShadow(found, compared)
-  const whole = background.exact ? addFaintCloth(compared, clear) : addPaleCloth(compared, clear, found)
+  const clear = removeMirroredShadow(findSilhouette(compared), compared)
+  const whole = background.exact ? addFaintCloth(compared, clear) : clear
   const check = (mask: Mask) => checkWhole(withoutGroundOnBorder(mask, comparison))
   const problemOfWhole = check(whole)
   const silhouette = problemOfWhole ? clear : whole
   const problem = silhouette === whole ? problemOfWhole : check(clear)
   if (problem) throw problem
-  // Pale cloth resembles the background, but its edge was found all around.
-  const isPale = silhouette !== clear && !background.exact
-  const doubtful = !isPale && shareOfBackground(silhouette, comparison, background) >= MAX_GROUND_INSIDE
+  const doubtful = shareOfBackground(silhouette, comparison, background) >= MAX_GROUND_INSIDE
   const clean = cleanBackground(comparison, background)
   const onBusyBackground = background.deviation > MAX_PLAIN_DEVIATION
   return { silhouette, clean, onBusyBackground, doubtful }

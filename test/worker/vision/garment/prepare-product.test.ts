@@ -6,8 +6,9 @@ import { prepareProduct } from '../../../../worker/vision/garment/prepare-produc
 import { recognizeCategory } from '../../../../worker/vision/garment/recognize.ts'
 import { findSalience } from '../../../../worker/vision/garment/salience.ts'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
-import type { Bitmap, Mask, Size } from '../../../../worker/vision/raster/plane.ts'
+import { type Bitmap, countSet, type Mask, type Size } from '../../../../worker/vision/raster/plane.ts'
 import { cutOutOnce, sharedModels } from '../../../support/vision.ts'
+import { CUTS, drawGarment } from './drawn-garments.ts'
 import { overlap, readGarment } from './known-garments.ts'
 import { prepareGarment } from './prepare-by-outline.ts'
 
@@ -49,6 +50,17 @@ describe('a product photo on a background of several colours', () => {
     const { photo } = await onBackground('tshirt_navy', 'boards')
     expect(() => prepareGarment(photo, { category: null })).toThrow(DrapeError)
     expect(await prepareProduct(photo, OPTIONS, run)).toMatchObject({ kind: 'top', sleeved: true })
+  })
+
+  it('shows a white garment as a whole before a grey wall in uneven light', async () => {
+    const { bitmap, mask } = drawGarment({ cut: CUTS.tee, colour: [244, 244, 248], background: [222, 222, 218] })
+    for (let i = 0; i < mask.data.length; i++) {
+      const light = mask.data[i] ? 0 : 10 / (1 + Math.exp((560 - i / 700) / 14)) + 3 * Math.sin((i % 700) / 80)
+      for (let c = 3 * i; c < 3 * i + 3; c++) bitmap.data[c] += light
+    }
+    const { image } = await prepareProduct(bitmap, OPTIONS, run)
+    const covered = image.data.reduce((sum, value, k) => sum + (k % 4 === 3 ? value / 255 : 0), 0)
+    expect(Math.abs(covered / countSet(mask) - 1)).toBeLessThan(0.03)
   })
 
   it('is refused if it shows no single object', async () => {
