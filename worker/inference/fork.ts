@@ -26,7 +26,7 @@ const HEAP_OPTIONS = [
   '--expose-gc',
   '--max-semi-space-size=4',
   '--external-memory-accounted-in-global-limit',
-  '--initial-heap-size=128',
+  '--initial-heap-size=96',
 ]
 
 /** Starts an inference process. */
