@@ -73,7 +73,9 @@ describe('a replica that takes over', () => {
     await drape.finish(await until(() => ids[0]))
     await failOver()
     await Promise.all(callers)
-    const ended = await Promise.all(ids.map((id) => drape.finish(id)))
+    const ended = []
+    // In turn: hundreds of polling callers would cost more than the jobs.
+    for (const id of ids) ended.push(await drape.finish(id))
     expect(ended.filter(({ status }) => status !== 'COMPLETED')).toEqual([])
     const Sums = rowType(Type.Object({ charged: Type.Integer(), amount: Type.Integer() }))
     const sums = await drape.database.one(sql.type(Sums)`
@@ -175,7 +177,7 @@ describe('a replica that takes over', () => {
   }
 
   it.each([
-    ['is killed', 500],
+    ['is killed', 200],
     ['hangs, and comes back as a primary', 40],
   ] as const)('by Sentinels: no job is lost or charged twice when the former primary %s', async (end, count) => {
     const program = await findRedis(() => {})
@@ -191,7 +193,8 @@ describe('a replica that takes over', () => {
         await sentinels[0].sentinel.end('SIGKILL')
         if (end === 'is killed') await primary.server.end('SIGKILL')
         else process.kill(primary.server.pid, 'SIGSTOP')
-        await until(async () => /^role:master/m.test(await replica.client.info('replication')))
+        // The promotion closes the connections of the replica.
+        await until(async () => /^role:master/m.test(await replica.client.info('replication').catch(() => '')))
         if (end !== 'is killed') process.kill(primary.server.pid, 'SIGCONT')
       },
     )
