@@ -15,8 +15,8 @@ export interface Stages {
 }
 
 /**
- * With `large`, collects garbage before each stage, if the process was started with --expose-gc: V8 does not account for most pixel memory,
- * which is outside its heap, and would otherwise retain hundreds of megabytes.
+ * With `large`, collects garbage before each stage, if the process was started with --expose-gc: V8 would otherwise retain hundreds of
+ * megabytes of bitmaps.
  */
 export function createStages({ signal, onProgress }: StageContext, { large = false } = {}): Stages {
   const timings: Record<string, number> = {}
