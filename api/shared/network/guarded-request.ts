@@ -41,7 +41,11 @@ export async function requestGuarded<T>(
     const { method, body: sent, signal } = asked
     // A copy: for a proxy, undici adds the host to the object, by which TLS would then verify the next server.
     const headers = { ...asked.headers }
-    const response = await request(url, { dispatcher: agent, method, headers, body: sent, signal })
+    // Before it has a connection, undici does not reject on abort: a proxy may take minutes to connect.
+    const response = await rejectOnAbort(
+      request(url, { dispatcher: agent, method, headers, body: sent, signal }),
+      signal,
+    )
     // Destroying an unread response aborts it, which is intended and not an error.
     response.body.on('error', () => {})
     return await read({ status: response.statusCode, headers: response.headers, body: response.body })
@@ -57,7 +61,7 @@ async function allowedAddresses(url: URL, { isAllowed, lookup, signal }: Guarded
   throw new Error('The host has no address or an address that is not allowed')
 }
 
-/** Cancelled queries take a while to end; the caller does not wait. */
+/** What is cancelled takes a while to end; the caller does not wait. */
 async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)

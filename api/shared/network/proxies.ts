@@ -15,14 +15,31 @@ const VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']
 export function useProxies(env: Environment): void {
   const named = VARIABLES.filter((variable) => env[variable])
   // A SOCKS proxy would resolve the names of callers' URLs itself.
-  const wrong = named.filter((variable) => !/^https?:$/.test(URL.parse(env[variable] ?? '')?.protocol ?? ''))
+  const wrong = named.filter((variable) => !isProxyUrl(env[variable] ?? ''))
   if (wrong.length > 0)
-    throw new InvalidConfiguration(wrong.map((variable) => `${variable} must be the URL of a proxy: http://HOST:PORT`))
+    throw new InvalidConfiguration(
+      wrong.map(
+        (variable) =>
+          `${variable} must be the URL of a proxy: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, with reserved characters percent-encoded`,
+      ),
+    )
   if (named.length === 0) return
   // Proxies rarely open tunnels to the port of http. Without a tunnel, some close connections unannounced after each response, such as
   // tinyproxy, so that another request over the same connection would be lost.
   const factory = (origin: string | URL, options: object) => new Pool(origin, { ...options, pipelining: 0 })
   setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false, factory }))
+}
+
+/** Without a password, undici sends no user either. */
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || (url.username === '') !== (url.password === '')) return false
+  try {
+    decodeURIComponent(url.username + url.password)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

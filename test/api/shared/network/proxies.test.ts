@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, createServer, get, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
@@ -7,6 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createImageFetcher } from '../../../../api/shared/network/fetch-image.ts'
+import { requestGuarded } from '../../../../api/shared/network/guarded-request.ts'
 import { agentOptions, useProxies } from '../../../../api/shared/network/proxies.ts'
 import { createS3Storage } from '../../../../api/shared/storage/s3.ts'
 
@@ -137,12 +139,26 @@ describe('a proxy', () => {
     expect(asked).toEqual(isProxied ? [`GET http://s3.example:${plain.port}/ close`] : [])
   })
 
-  it.each(['proxy.example:3128', 'socks5://proxy.example:1080', '10.0.0.1:3128', 'http://'])(
-    'is refused at the start as %s',
-    (url) => {
-      expect(() => useProxies({ https_proxy: url, HTTP_PROXY: '' })).toThrow(
-        'https_proxy must be the URL of a proxy: http://HOST:PORT',
-      )
-    },
-  )
+  it('that never connects delays a request no longer than its time limit', async () => {
+    const silent = await listen(createServer().on('connect', () => {}))
+    vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${silent.port}`)
+    const limit = new AbortController()
+    const lookup = async () => ['127.0.0.1']
+    const asking = { method: 'GET', headers: {}, isAllowed: () => true, lookup, signal: limit.signal } as const
+    const asked = requestGuarded(new URL(`http://shop.example:${plain.port}/`), asking, async () => 'an answer')
+    const [, connection] = await once(silent.server, 'connect')
+    limit.abort(new Error('too late'))
+    await expect(asked).rejects.toThrow('too late')
+    connection.destroy()
+    silent.server.close()
+  })
+
+  it.each([
+    ...['proxy.example:3128', 'socks5://proxy.example:1080', '10.0.0.1:3128', 'http://'],
+    ...['http://user@proxy.example:3128', 'http://user:50%@proxy.example:3128'],
+  ])('is refused at the start as %s', (url) => {
+    expect(() => useProxies({ https_proxy: url, HTTP_PROXY: '' })).toThrow(
+      'https_proxy must be the URL of a proxy: http://HOST:PORT',
+    )
+  })
 })
