@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import type { AccountRecord } from '../accounts/accounts.store.ts'
 import type { KeyLookup } from '../accounts/key-lookup.ts'
-import { assertScope } from '../accounts/restrictions.ts'
+import { assertScope, type Scope } from '../accounts/restrictions.ts'
 import type { AppContext, AppState } from '../http/state.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { shopperId, shopperIds } from './shopper.ts'
@@ -55,17 +55,18 @@ export const SERVER_KEY_HEADER = {
 
 /**
  * `ownerIds`; null for all owners of the shop, because the request has a secret key of the account. Throws
- * `INVALID_API_KEY`, or `FORBIDDEN` for a key without the scope.
+ * `INVALID_API_KEY`, or `FORBIDDEN` for a key without one of the scopes.
  */
 export async function readableOwners(
   ctx: AppContext,
   { findServerKey }: ServerKeyCheck,
+  scopes: readonly Scope[] = ['try-on', 'read'],
 ): Promise<readonly string[] | null> {
   const { account, ownerIds } = requesterOf(ctx)
   const sent = ctx.get('x-api-key')
   if (sent === '') return ownerIds
   const found = await findServerKey(sent, ctx.ip)
   if (found?.account.id !== account.id) throw new DrapeError('INVALID_API_KEY', 'The API key is not valid.')
-  assertScope(found.key, ['try-on', 'read'])
+  assertScope(found.key, scopes)
   return null
 }

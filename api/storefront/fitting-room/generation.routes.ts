@@ -1,3 +1,4 @@
+import type { Scope } from '../../accounts/restrictions.ts'
 import type { PresentGeneration } from '../../generations/generations.view.ts'
 import { eventId, type GenerationWatch } from '../../generations/watch.ts'
 import { streamEvents } from '../../http/answers/event-stream.ts'
@@ -96,7 +97,7 @@ async function postCancel(
   options: ShopperGenerationParts,
   { params }: OneGeneration,
 ): Promise<ShopperGeneration> {
-  const { id } = await findOwn(ctx, options, params.id)
+  const { id } = await findOwn(ctx, options, params.id, ['try-on'])
   const message = 'The generation was cancelled.'
   await options.generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
   return getGeneration(ctx, options, { params })
@@ -133,9 +134,14 @@ async function presentToShopper(
 const ID = /^gen_[\w-]{1,100}$/
 
 /** Finds only generations of this shopper. */
-async function findOwn(ctx: AppContext, parts: ShopperGenerationParts, id: string): Promise<GenerationRecord> {
+async function findOwn(
+  ctx: AppContext,
+  parts: ShopperGenerationParts,
+  id: string,
+  scopes?: readonly Scope[],
+): Promise<GenerationRecord> {
   const { shop } = requesterOf(ctx)
-  const owners = await readableOwners(ctx, parts)
+  const owners = await readableOwners(ctx, parts, scopes)
   const generation = ID.test(id) ? await parts.generations.find(id) : null
   const isOwn = owners?.includes(generation?.externalUserId ?? '') ?? true
   if (generation?.shopId === shop.id && isOwn) return generation

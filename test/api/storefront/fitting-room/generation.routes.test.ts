@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApiKeys } from '../../../../api/accounts/api-keys.store.ts'
+import { UNRESTRICTED } from '../../../../api/accounts/restrictions.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
@@ -135,6 +137,13 @@ describe('a shopper’s generation', () => {
     for (const answer of [await cancel(ofSister), await cancel(id, sister), await cancel(id, stranger)])
       expect(answer).toMatchObject(missing)
     expect(await cancel(id, { headers: {} })).toMatchObject({ status: 401 })
+    const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
+      ...UNRESTRICTED,
+      scopes: ['read'],
+    })
+    const reading = { headers: { ...stranger.headers, 'x-api-key': key } }
+    expect(await cancel(id, reading)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    expect((await get(id, reading)).status).toBe(200)
     expect((await get(id)).body.status).toBe('PENDING')
     const events = await follow(id)
     for (let i = 0; i < 2; i++) {
