@@ -193,7 +193,9 @@ function assignments({ name, email, isActive, retentionDays, settings }: Account
     retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
     settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
     // A new threshold has sent no event yet.
-    settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
+    settings?.creditsLowAt !== undefined &&
+      sql.fragment`credits_low_since = case
+        when (settings->>'creditsLowAt')::int is not distinct from ${settings.creditsLowAt} then credits_low_since end`,
   ].filter((change) => change !== false)
   if (changes.length === 0)
     throw new DrapeError('VALIDATION_FAILED', 'The request changes nothing. Name at least one setting.')

@@ -254,11 +254,15 @@ describe('the webhook outbox', () => {
       expect(await free.queued()).toEqual([])
     })
 
-    it('gets another event when the threshold is set again', async () => {
-      const { caller, queued } = await low(5, 4)
+    it('gets another event when the threshold is changed, not when it is stored again', async () => {
+      const { caller, queued } = await low(6, 4)
+      const set = (creditsLowAt: number) =>
+        createAccounts(database).update(caller.accountId, { settings: { creditsLowAt } })
       await accept(caller)
-      await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: 2 } })
       await accept(caller)
+      await set(4)
+      await accept(caller)
+      await set(2)
       await accept(caller)
       expect(await queued()).toEqual([
         { creditBalance: 4, creditsLowAt: 4 },
