@@ -21,6 +21,8 @@ export function startNoise({ width, height }: Size, seed: number): Tensor {
 
 /** How long a call of the graph may take: between two calls, a job reports progress and notices an abort. */
 const CALL_MS = 1000
+/** Of the number of steps from one call to the next. */
+const MAX_GROWTH = 4
 
 /**
  * Denoises an image, 1 × 3 × height × width, with the graph `denoise`: the first step alone, then as many steps per call as take
@@ -67,7 +69,9 @@ export async function denoise(
     })
     sample = denoised
     done += step.length
-    count = Math.max(1, Math.floor((callMs * step.length) / (performance.now() - startedAt)))
+    const fitting = Math.floor((callMs * step.length) / (performance.now() - startedAt))
+    // No more than a few times what was measured: later steps may be slower.
+    count = Math.max(1, Math.min(fitting, MAX_GROWTH * step.length))
   }
   // A step adds to the sample: NaN and Infinity stay until the end.
   assertNumbers(sample)
