@@ -45,7 +45,11 @@ const SENTINEL_PORT = 26_379
 export function parseSentinelUrl(text: string): SentinelAddress | null {
   const [, scheme, login = '', hosts, rest] = /^(rediss?)\+sentinel:\/\/([^/?#]*@)?([^/?#]*)(.*)$/s.exec(text) ?? []
   if (scheme === undefined) return null
-  const urls = hosts.split(',').map((host) => parseRedisUrl(`${scheme}://${login}${host}${rest}`, SENTINEL_PARAMETERS))
+  // A second login before a host would become part of the password.
+  if (/[@,]/.test(login.slice(0, -1))) throw new Error(NO_URL)
+  const urls = hosts
+    .split(',')
+    .map((host) => parseRedisUrl(`${scheme}://${login}${host}${rest.replaceAll('+', '%2B')}`, SENTINEL_PARAMETERS))
   const [{ username, password, pathname, searchParams }] = urls
   const [name, sentinelPassword] = SENTINEL_PARAMETERS.map((parameter) => searchParams.get(parameter) || undefined)
   if (name === undefined) throw new Error('must name the primary, as in ?name=mymaster')

@@ -8,6 +8,8 @@ import { parseSentinelUrl, type SentinelAddress } from '../network/service-urls.
 
 /** Of each question to a Sentinel, and to the server that it names. */
 const ASK_MS = 1000
+/** Of a Unix socket, on all systems. */
+const MAX_PATH = 103
 /** As the clients themselves do it. */
 const KEEP_ALIVE_MS = 30_000
 
@@ -38,8 +40,7 @@ export interface Relay {
 export function relayToPrimary(url: string, { onFault }: { onFault: (error: Error) => void }): Relay | null {
   const address = parseSentinelUrl(url)
   if (address === null) return null
-  const folder = mkdtempSync(join(tmpdir(), 'drape-redis-'))
-  const path = join(folder, 'primary')
+  const path = makeSocketPath()
   const server = createServer(async (near) => {
     near.on('error', () => {})
     try {
@@ -58,11 +59,24 @@ export function relayToPrimary(url: string, { onFault }: { onFault: (error: Erro
   server.on('error', onFault).listen(path).unref()
   return {
     place: { ...address.login, database: address.database, path },
-    close: () => {
-      server.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    close: () => void server.close(),
   }
+}
+
+/** Folder of the sockets of this process, which no other user can enter. */
+let folder: string | undefined
+let sockets = 0
+
+function makeSocketPath(): string {
+  if (folder === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'drape-redis-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    folder = made
+  }
+  const path = join(folder, String(sockets++))
+  if (path.length > MAX_PATH)
+    throw new Error(`TMPDIR is too long for a socket: ${path} has more than ${MAX_PATH} characters`)
+  return path
 }
 
 /**

@@ -34,6 +34,7 @@ describe('the configuration', () => {
     ['REDIS_URL', 'redis+sentinel://a,/0?name=shop', 'must name a host'],
     ['REDIS_URL', 'redis+sentinel://a,b:x/0?name=shop', 'is not a URL'],
     ['REDIS_URL', 'redis+sentinel://:p%a@a/0?name=shop', 'Write reserved characters'],
+    ['REDIS_URL', 'redis+sentinel://me:p@a,me:p@b/0?name=shop', 'Write reserved characters'],
     [
       'REDIS_URL',
       'rediss+sentinel://a?name=shop&tls=true',
@@ -66,6 +67,7 @@ describe('the configuration', () => {
       sentinelPassword: undefined,
       tls: true,
     })
+    expect(parseSentinelUrl('redis+sentinel://a?name=shop&sentinelPassword=a+b%20c')?.sentinelPassword).toBe('a+b c')
     expect(parseSentinelUrl('redis://host')).toBe(null)
   })
 
