@@ -8,7 +8,7 @@ it('API and worker complete try-ons though their first connections to Redis brea
   await using line = await startLosingLine({ host: url.hostname, port: Number(url.port) })
   url.port = String(line.port)
   // The version check of BullMQ: a connection that breaks during it never recovers.
-  const recover = line.loseAnswersTo('$4\r\nINFO\r\n')
+  const recover = line.loseAnswersTo('*1\r\n$4\r\nINFO\r\n')
   const drape = await startDrape({ env: { REDIS_URL: url.href } })
   try {
     await drape.startWorker()
