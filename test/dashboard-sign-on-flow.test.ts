@@ -217,14 +217,18 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await other.stop()
   })
 
-  it('leaves an owner of an account an owner, whatever the claims', async () => {
+  it('refuses an owner of an account with a claim of an operator, until the owner is deleted', async () => {
     const other = await start(ports.other, { roles: [{ claim: 'groups', value: 'drape-operators', role: 'admin' }] })
     const { id: accountId } = await createAccounts(other.database).insert({ name: 'Alpha', email: null, credits: 0 })
     const { email } = PEOPLE.bob
-    await createOperators(other.database).insert({ email, name: null, passwordHash: '', accountId })
+    const operators = createOperators(other.database)
+    const { id } = await operators.insert({ email, name: null, passwordHash: '', accountId })
     await signInAs('bob', { to: other })
-    await page.waitForFunction(`document.querySelector('h1').textContent === 'Alpha'`)
-    expect(await createOperators(other.database).find(email)).toMatchObject({ role: 'owner', accountId })
+    expect(await alertText()).toMatch(/is an owner of an account, and an operator according to .* delete the owner/)
+    expect(await operators.find(email)).toMatchObject({ role: 'owner', accountId })
+    const refused = createOperatorAudit(other.database).listing.list({ text: 'sign-in.refused' }, { limit: 1 })
+    expect(await refused).toMatchObject([{ object: id, details: { subject: 'bob', why: 'owner of an account' } }])
+    expect(await operators.deleteOwner(id)).toBe(true)
     await other.stop()
   })
 

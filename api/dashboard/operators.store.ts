@@ -33,6 +33,8 @@ export interface NewOperator {
   readonly email: string
   readonly name: string | null
   readonly passwordHash: string
+  /** Message when the address is in use, for those who must not learn that; absent: one that says it. */
+  readonly refusal?: string
 }
 
 /** The role of an operator of all accounts, or the account of an owner. */
@@ -102,14 +104,24 @@ export function createOperators(database: Database) {
         where lower(email) = lower(${email}) and is_active`),
 
     /** Creates an operator. Throws `VALIDATION_FAILED` when the address is already in use. */
-    insert: async ({ email, name, passwordHash, ...rights }: NewOperator & Rights) => {
+    insert: async ({ email, name, passwordHash, refusal, ...rights }: NewOperator & Rights) => {
       const { role, accountId } = 'accountId' in rights ? { ...rights, role: 'owner' } : { ...rights, accountId: null }
       const inserted = await database.maybeOne(sql.type(rowType(OperatorRow))`
         insert into operators (id, email, name, password_hash, role, account_id)
         values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role}, ${accountId})
         on conflict (lower(email)) do nothing returning ${columns('operators')}`)
-      if (inserted === null) throw refusedValue('email', `The operator ${email} already exists.`)
+      if (inserted === null) throw refusedValue('email', refusal ?? `The operator ${email} already exists.`)
       return inserted
+    },
+
+    /**
+     * Deletes an owner of an account with its sessions and its second factor, which frees the address. Returns false for other
+     * operators, who are never deleted.
+     */
+    deleteOwner: async (id: string): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from operators where id = ${id} and account_id is not null`)
+      return rowCount > 0
     },
 
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */

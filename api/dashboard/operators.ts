@@ -79,6 +79,13 @@ export const operatorPages = pages<OperatorPagesOptions>([
     done: { 'second-factor.reset': { message: 'The second factor of the operator was removed.', at: '/operators' } },
     run: resetSecondFactor,
   },
+  {
+    route: 'POST /operators/:id/delete',
+    role: 'admin',
+    form: '/operators',
+    done: { 'operator.delete': { message: 'The owner was deleted.', at: '/operators' } },
+    run: deleteOwner,
+  },
 ])
 
 async function openOperators(
@@ -118,8 +125,16 @@ async function createOperator(ctx: SignedInContext, options: OperatorPagesOption
   const rights = await readRights(ctx, typed, options)
   const password = randomBase62(PASSWORD_LENGTH)
   const passwordHash = await hashPassword(password)
+  // Owners must not learn who else uses this installation.
+  const refusal = ctx.state.operator.accountId === null ? undefined : 'This address cannot be invited.'
   await audit.record(actorOf(ctx), async (within) => {
-    const { id, role, accountId } = await createOperators(within).insert({ email, name, passwordHash, ...rights })
+    const { id, role, accountId } = await createOperators(within).insert({
+      email,
+      name,
+      passwordHash,
+      refusal,
+      ...rights,
+    })
     return { act: { action: 'operator.create', object: id, accountId, details: { email, role } } }
   })
   if (!passwords) return seeOther(ctx, '/operators', 'created')
@@ -175,4 +190,15 @@ async function resetSecondFactor(ctx: SignedInContext, options: OperatorPagesOpt
     return { act: { action: 'second-factor.reset', object: id, accountId, details: { email } } }
   })
   seeOther(ctx, '/operators', 'removed')
+}
+
+/** Frees the address, which an owner may have taken from a future operator. */
+async function deleteOwner(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
+  const { id, email, accountId } = await findOther(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    if (!(await createOperators(within).deleteOwner(id)))
+      throw new DrapeError('FORBIDDEN', `${email} is not an owner of an account. Deactivate the operator instead.`)
+    return { act: { action: 'operator.delete', object: id, accountId, details: { email } } }
+  })
+  seeOther(ctx, '/operators', 'deleted')
 }

@@ -73,9 +73,10 @@ function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord,
     submit: 'Reset the second factor',
     danger: true,
   })
+  const remove = actForm({ action: `/operators/${id}/delete`, forms, submit: 'Delete the owner', danger: true })
   return disclosure(
     `Change ${email} …`,
-    html`<p>Signs the operator out.</p>${actForm({ action: `/operators/${id}`, forms, submit: 'Save', body })}${when(hasSecondFactor, reset)}`,
+    html`<p>Signs the operator out.</p>${actForm({ action: `/operators/${id}`, forms, submit: 'Save', body })}${when(hasSecondFactor, reset)}${when(role === 'owner', remove)}`,
   )
 }
 

@@ -137,6 +137,13 @@ async function findOperator(
     throw await refuse('address not verified', `${provider.name} has not verified that ${email} is yours.`)
   }
   const known = await operators.find(email)
+  if (known?.accountId && isOperator(claims, options)) {
+    throw await refuse(
+      'owner of an account',
+      `${email} is an owner of an account, and an operator according to ${provider.name}. Ask an admin to delete the owner on the page Operators, then sign in again.`,
+      known.id,
+    )
+  }
   if (known?.isActive === false) throw await refuse('disabled', `${email} is no longer an operator.`, known.id)
   if (grants.length > 0 && !grants.some((grant) => hasClaim(claims, grant))) {
     throw await refuse('no claim', `${email} is not allowed to use this dashboard.`, known?.id)
@@ -149,6 +156,11 @@ async function findOperator(
   }
   if (known === null) return createOperator(ctx, { claims, email, options })
   return followRole(ctx, { known, claims, options })
+}
+
+/** Whether the claims grant the rights of an operator of all accounts. An owner may have taken the address of a future one. */
+function isOperator(claims: Claims, { grants, roles }: SingleSignOnOptions): boolean {
+  return [...grants, ...(roles ?? [])].some((grant) => hasClaim(claims, grant))
 }
 
 function roleOf(claims: Claims, { roles }: SingleSignOnOptions): Role | null {

@@ -1369,7 +1369,7 @@ create table operators (
 );
 comment on table operators is 'signs operators in
 lifetime: no end
-erased by: none: an operator is disabled, not deleted';
+erased by: an admin deletes an owner; other operators are disabled, not deleted';
 comment on column operators.email is 'e-mail address';
 comment on column operators.name is 'name';
 comment on column operators.password_hash is 'Argon2id hash of the password';
@@ -1446,8 +1446,8 @@ comment on column operator_kept_forms.fields is 'typed values, without secrets';
 -- Who did what, when, to what, and why.
 create table operator_audit (
   id bigint generated always as identity primary key,
-  -- Null if nobody was signed in. The address is that at the time.
-  operator_id text references operators (id),
+  -- Null if nobody was signed in. The address is that at the time. No foreign key: the entries of a deleted owner stay.
+  operator_id text,
   operator_email text,
   -- Who acted on the command line, as `cli:user@host`.
   actor text,

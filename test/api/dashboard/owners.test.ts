@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
+import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
@@ -215,7 +216,10 @@ describe('an owner of an account', () => {
     for (const one of [admin, other.operatorId])
       expect(doesNotExist(await post(`/operators/${one}`, { isActive: '' })), one).toBe(true)
     expect((await post(`/operators/${own.operatorId}`, { isActive: '' })).status).toBe(403)
-    expect((await browser.submit('/operators', '/operators', { email: other.email })).status).toBe(400)
+    const taken = await browser.submit('/operators', '/operators', { email: other.email })
+    expect([taken.status, /This address cannot be invited\./.test(taken.text), /exists/.test(taken.text)]).toEqual([
+      ...[400, true, false],
+    ])
     const { text: list } = await browser.get('/operators')
     expect(list).toMatch(/<h1>Members<\/h1>/)
     expect(list).not.toMatch(/ada@example|name="(role|account)"[^>]*required/)
@@ -233,6 +237,32 @@ describe('an owner of an account', () => {
     const unknown = await admin.submit('/operators', '/operators', { ...typed, email: 'e@x.example', account: 'acc_x' })
     expect([unknown.status, await operators.find('e@x.example')]).toEqual([400, null])
     expect((await operators.find(typed.email))?.role).toBe('owner')
+  })
+
+  it('is deleted by an admin, who can then use the address', async () => {
+    const operators = createOperators(dashboard.database)
+    const admin = await dashboard.signIn()
+    const typed = { email: 'erin@operator.example', role: 'support' }
+    expect((await browser.submit('/operators', '/operators', { email: typed.email })).status).toBe(200)
+    const { id = '' } = (await operators.find(typed.email)) ?? {}
+    const erin = await dashboard.signIn(typed.email)
+    // Entries of the audit log outlive the owner.
+    expect((await erin.submit('/second-factor', '/second-factor/start')).status).toBe(200)
+    expect((await admin.submit('/operators', '/operators', typed)).text).toContain('already exists')
+    expect(doesNotExist(await post(`/operators/${id}/delete`, {}))).toBe(true)
+    expect((await admin.submit('/operators', `/operators/${id}/delete`)).status).toBe(303)
+    expect((await erin.get('/generations')).headers.get('location')).toMatch(/^\/sign-in/)
+    const [entry] = await createOperatorAudit(dashboard.database).listing.list(
+      { text: 'operator.delete' },
+      { limit: 1 },
+    )
+    expect(entry).toMatchObject({ object: id, accountId: own.accountId, details: { email: typed.email } })
+    expect((await admin.submit('/operators', '/operators', typed)).status).toBe(200)
+    const { id: support = '', ...created } = (await operators.find(typed.email)) ?? {}
+    expect(created).toMatchObject({ role: 'support', accountId: null, hasSecondFactor: false })
+    expect((await post(`/operators/${support}/delete`, {}, admin)).status).toBe(403)
+    expect((await admin.get('/operators')).text).not.toContain(`/operators/${support}/delete`)
+    expect((await operators.find(typed.email))?.id).toBe(support)
   })
 
   it('follows only links that lead somewhere', async () => {
