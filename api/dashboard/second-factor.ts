@@ -4,12 +4,12 @@ import { Type } from '../shared/contract/schema.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { createOperatorSessions, type SignedIn } from './operator-sessions.store.ts'
+import { createOperatorSessions } from './operator-sessions.store.ts'
 import { anyOwner, pages } from './pages.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
-import type { SecondFactorPolicy } from './session.ts'
+import { needsSecondFactor, type SecondFactorPolicy } from './session.ts'
 import { actorOf, type SignedInContext } from './state.ts'
 import { generateTotpSecret, presentTotpUri } from './totp.ts'
 
@@ -68,17 +68,13 @@ export const secondFactorPages = pages<SecondFactorOptions>([
   },
 ])
 
-function isRequired(policy: SecondFactorPolicy, { role }: SignedIn): boolean {
-  return policy === 'all' || (policy === 'admin' && role === 'admin')
-}
-
 async function showSecondFactor(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
   const { factors, policy } = options
   const operator = ctx.state.operator
   const factor = await factors.find(operator.id)
   const isConfirming = ctx.state.forms.kept('/second-factor/confirm') !== null
   if (isConfirming && factor?.confirmedAt === null) return showEnrolment(ctx, options, factor)
-  const required = isRequired(policy, operator)
+  const required = needsSecondFactor(policy, operator)
   const asked = queryOf(ctx).has('required')
   showPage(ctx, {
     title: 'Second factor',
@@ -135,7 +131,7 @@ async function replaceRecoveryCodes(ctx: SignedInContext, options: SecondFactorO
 }
 
 async function removeSecondFactor(ctx: SignedInContext, options: SecondFactorOptions): Promise<void> {
-  if (isRequired(options.policy, ctx.state.operator))
+  if (needsSecondFactor(options.policy, ctx.state.operator))
     throw new DrapeError('FORBIDDEN', 'Your role requires a second factor. An admin can reset it.')
   await withCode(ctx, options, 'second-factor.remove', (factors, id) => factors.delete(id))
   seeOther(ctx, '/second-factor', 'removed')

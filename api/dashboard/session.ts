@@ -1,7 +1,7 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
-import type { OperatorSessions } from './operator-sessions.store.ts'
+import type { OperatorSessions, SignedIn } from './operator-sessions.store.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 /** Path of the events of pages that are open. */
@@ -92,13 +92,17 @@ const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm)?|sign-out)$/
 /** Operators who need a second factor; an identity provider checks its own. */
 export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
 
+/** `admin` includes owners of accounts: both create secret keys. */
+export function needsSecondFactor(policy: SecondFactorPolicy, { role }: Pick<SignedIn, 'role'>): boolean {
+  return policy === 'all' || (policy === 'admin' && (role === 'admin' || role === 'owner'))
+}
+
 /** Redirects operators without a required second factor to its set-up. */
 export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddleware {
   return function secondFactor(ctx, next) {
     const { operator } = ctx.state
     if (operator === null || operator.hasSecondFactor || operator.method === 'provider') return next()
-    const isRequired = policy === 'all' || (policy === 'admin' && operator.role === 'admin')
-    if (!isRequired || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
+    if (!needsSecondFactor(policy, operator) || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
     return seeOther(ctx, `${ENROLMENT}?required=true`)
   }
 }

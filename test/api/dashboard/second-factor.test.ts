@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperators, type Role } from '../../../api/dashboard/operators.store.ts'
 import { codeAt, findStep, generateTotpSecret, presentTotpUri } from '../../../api/dashboard/totp.ts'
 import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.ts'
@@ -96,6 +97,23 @@ describe('the second factor of an operator', () => {
     expect((await browser.get('/accounts')).status).toBe(200)
     const other = await enterPassword(await add('viewer'))
     expect((await other.browser.get('/accounts')).status).toBe(200)
+  })
+
+  it('must be set up by an owner of an account, who cannot remove it', async () => {
+    const { id: accountId } = await createAccounts(dashboard.database).insert({
+      name: 'Alpha',
+      email: null,
+      credits: 0,
+    })
+    const email = 'olga@alpha.example'
+    await createOperators(dashboard.database).insert({ email, name: null, passwordHash, accountId })
+    const { browser } = await enterPassword(email)
+    const required = '/second-factor?required=true'
+    expect((await browser.get(`/accounts/${accountId}`)).headers.get('location')).toBe(required)
+    const { secret, confirm } = await enrol(browser)
+    expect((await confirm(codeOf(secret))).status).toBe(200)
+    expect((await browser.get(`/accounts/${accountId}`)).status).toBe(200)
+    expect((await browser.get('/second-factor')).text).not.toContain('/second-factor/remove')
   })
 
   it('is required after the password, and no code works twice', async () => {
