@@ -14,6 +14,8 @@ const SignedInRow = Type.Object({
   role: OperatorRole,
   /** Account that an owner is bound to; null for operators of all accounts. */
   accountId: Nullable(Type.String()),
+  /** Of the account of an owner; null for operators of all accounts. */
+  isAccountActive: Nullable(Type.Boolean()),
   /** A provider checks its own second factors. */
   method: Type.Enum(['password', 'provider']),
   hasSecondFactor: Type.Boolean(),
@@ -40,7 +42,8 @@ const isLive = sql.fragment`
   and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
 
 const columns = sql.fragment`
-  operators.id, email, name, role, account_id as "accountId", method, form_key as "formKey", exists (
+  operators.id, email, name, role, account_id as "accountId",
+  (select accounts.is_active from accounts where accounts.id = account_id) as "isAccountActive", method, form_key as "formKey", exists (
     select from operator_second_factors as factors
     where factors.operator_id = operators.id and confirmed_at is not null
   ) as "hasSecondFactor"`

@@ -107,10 +107,17 @@ export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddle
   }
 }
 
-/** Refuses requests that the operator's role does not permit, and every path without a page. */
+/**
+ * Refuses requests that the operator's role does not permit, every path without a page, and what owners of a deactivated account want
+ * to change.
+ */
 export const requireRole: DashboardMiddleware = function roles(ctx, next) {
   const { operator, pages } = ctx.state
-  if (operator !== null && pages.isPermitted(operator.role, ctx.method, ctx.path)) return next()
+  if (operator !== null && pages.isPermitted(operator.role, ctx.method, ctx.path)) {
+    const changes = ctx.method === 'POST' && !OPEN_BEFORE_ENROLMENT.test(ctx.path)
+    if (!changes || operator.isAccountActive !== false) return next()
+    throw new DrapeError('FORBIDDEN', 'Your account is deactivated. You can read its pages, but change nothing.')
+  }
   const needed = pages.rolesFor(ctx.method, ctx.path)
   if (operator === null || operator.role === 'owner' || needed.length === 0)
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
@@ -263,6 +264,25 @@ describe('an owner of an account', () => {
     expect((await post(`/operators/${support}/delete`, {}, admin)).status).toBe(403)
     expect((await admin.get('/operators')).text).not.toContain(`/operators/${support}/delete`)
     expect((await operators.find(typed.email))?.id).toBe(support)
+  })
+
+  it('reads the pages of a deactivated account, and changes nothing', async () => {
+    const accounts = createAccounts(dashboard.database)
+    const [page, key] = [`/accounts/${own.accountId}`, { name: 'late', kind: 'secret' }]
+    await accounts.update(own.accountId, { isActive: false })
+    expect((await browser.get(page)).status).toBe(200)
+    const before = await stored(own)
+    const answers = [
+      await browser.submit(page, `${page}/keys`, key),
+      await post(`${page}/keys/${own.keyId}/revoke`, {}),
+      await browser.submit('/operators', '/operators', { email: 'late@alpha.example' }),
+    ]
+    expect(answers.map(({ status, text }) => [status, text.includes('Your account is deactivated.')])).toEqual(
+      answers.map(() => [403, true]),
+    )
+    expect(await stored(own)).toEqual({ ...before, operator_sessions: expect.any(String) })
+    await accounts.update(own.accountId, { isActive: true })
+    expect((await browser.submit(page, `${page}/keys`, key)).status).toBe(200)
   })
 
   it('follows only links that lead somewhere', async () => {
