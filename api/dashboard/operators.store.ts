@@ -87,6 +87,13 @@ export function createOperators(database: Database) {
       order: sql.fragment`id`,
     }),
 
+    /** Number of owners of the account, active or not. Locks the account until the end of the transaction. */
+    countOwners: async (accountId: string): Promise<number> => {
+      await database.query(sql.unsafe`select from accounts where id = ${accountId} for no key update`)
+      return database.oneFirst(sql.type(rowType(Type.Object({ count: Type.Integer() })))`
+        select count(*)::integer as count from operators where account_id = ${accountId}`)
+    },
+
     /** The operator with this ID, active or not. */
     findById: (id: string): Promise<OperatorRecord | null> =>
       database.maybeOne(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators where id = ${id}`),

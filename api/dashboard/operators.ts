@@ -125,20 +125,23 @@ async function createOperator(ctx: SignedInContext, options: OperatorPagesOption
   const rights = await readRights(ctx, typed, options)
   const password = randomBase62(PASSWORD_LENGTH)
   const passwordHash = await hashPassword(password)
+  const { accountId: own } = ctx.state.operator
   // Owners must not learn who else uses this installation.
-  const refusal = ctx.state.operator.accountId === null ? undefined : 'This address cannot be invited.'
+  const refusal = own === null ? undefined : 'This address cannot be invited.'
   await audit.record(actorOf(ctx), async (within) => {
-    const { id, role, accountId } = await createOperators(within).insert({
-      email,
-      name,
-      passwordHash,
-      refusal,
-      ...rights,
-    })
+    const operators = createOperators(within)
+    if (own !== null) await requireRoom(operators, own)
+    const { id, role, accountId } = await operators.insert({ email, name, passwordHash, refusal, ...rights })
     return { act: { action: 'operator.create', object: id, accountId, details: { email, role } } }
   })
   if (!passwords) return seeOther(ctx, '/operators', 'created')
   showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
+}
+
+/** In a transaction, other invitations of the account wait for its end. Throws `VALIDATION_FAILED`. */
+async function requireRoom(operators: Operators, accountId: string): Promise<void> {
+  if ((await operators.countOwners(accountId)) < MAX_MEMBERS) return
+  throw refusedValue('email', `An account has at most ${MAX_MEMBERS} members, those who were removed too.`)
 }
 
 /** An owner creates only owners of the own account, whatever the form says. */
@@ -148,10 +151,9 @@ async function readRights(
   { accounts, operators }: OperatorPagesOptions,
 ): Promise<Rights> {
   if (operator.accountId !== null) {
-    const { accountId } = operator
-    // Each costs the hash of a password.
-    if ((await operators.listing.count({ only: { accountId } })) < MAX_MEMBERS) return { accountId }
-    throw refusedValue('email', `An account has at most ${MAX_MEMBERS} members, those who were removed too.`)
+    // Before the hash of a password, which is costly.
+    await requireRoom(operators, operator.accountId)
+    return { accountId: operator.accountId }
   }
   if (account === undefined) return { role }
   const accountId = await readAccount(accounts, account)

@@ -285,6 +285,18 @@ describe('an owner of an account', () => {
     expect((await browser.submit(page, `${page}/keys`, key)).status).toBe(200)
   })
 
+  it('invites until the account has 100 members, also at the same time', async () => {
+    const countMembers = () => createOperators(dashboard.database).countOwners(own.accountId)
+    await dashboard.database.query(sql.unsafe`
+      insert into operators (id, email, password_hash, role, account_id)
+      select 'op_member' || i, 'member' || i || '@alpha.example', '', 'owner', ${own.accountId}
+      from generate_series(1, ${99 - (await countMembers())}) as i`)
+    const emails = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}@late.example`)
+    const answers = await Promise.all(emails.map((email) => post('/operators', { email })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400, 400])
+    expect(await countMembers()).toBe(100)
+  })
+
   it('follows only links that lead somewhere', async () => {
     const seen = new Set([`/accounts/${own.accountId}`])
     for (const path of seen) {
