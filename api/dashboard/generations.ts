@@ -115,7 +115,7 @@ async function showGeneration(ctx: SignedInContext, options: GenerationPagesOpti
   showPage(ctx, {
     title: 'Generation',
     actions: presentGenerationActions(generation, (path) => ctx.state.pages.isPermitted(operator.role, 'POST', path)),
-    body: presentGeneration(generation, { events, record, forms }),
+    body: presentGeneration(generation, { events, record, forms, showsWorkers: operator.accountId === null }),
   })
 }
 

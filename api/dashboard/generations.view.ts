@@ -50,11 +50,14 @@ export function presentGeneration(
     events,
     record,
     forms,
+    showsWorkers,
   }: {
     readonly events: readonly GenerationEvent[]
     /** Null when the generation was deleted meanwhile. */
     readonly record: GenerationRecord | null
     readonly forms: Forms
+    /** Whether to name workers, which are hosts of the installation. */
+    readonly showsWorkers: boolean
   },
 ): Html {
   const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
@@ -91,12 +94,12 @@ export function presentGeneration(
         ? `${generation.attempt}, so it was retried ${generation.attempt - 1}×`
         : String(generation.attempt),
     ],
-    ['Worker', generation.worker ?? 'none'],
+    ...(showsWorkers ? ([['Worker', generation.worker ?? 'none']] as const) : []),
     ['Images are stored until', time(generation.imagesExpireAt)],
   ])}
 <div class="columns">${section('Times (UTC)', times(generation))}${section('Stages', presentWaterfall(generation.timings ?? {}))}</div>
-${when(generation.pastAttempts.length > 0, section('Previous attempts', presentPastAttempts(generation)))}
-${section('Events', presentEvents(generation, { events, forms }))}
+${when(generation.pastAttempts.length > 0, section('Previous attempts', presentPastAttempts(generation, showsWorkers)))}
+${section('Events', presentEvents(generation, { events, forms, showsWorkers }))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
 ${when(record, section('Answer of the API', record === null ? html`` : presentAnswer(record)))}
@@ -119,12 +122,16 @@ export function presentGenerationActions(generation: GenerationDetail, mayPost: 
 /** What happened to it and because of it, in the order of time. */
 function presentEvents(
   generation: GenerationDetail,
-  { events, forms }: { readonly events: readonly GenerationEvent[]; readonly forms: Forms },
+  {
+    events,
+    forms,
+    showsWorkers,
+  }: { readonly events: readonly GenerationEvent[]; readonly forms: Forms; readonly showsWorkers: boolean },
 ): Html {
   const { createdAt, startedAt, finishedAt, status, attempt, worker, id } = generation
   const own = [
     { at: createdAt, what: 'accepted', about: '' },
-    { at: startedAt, what: `started, attempt ${attempt}`, about: worker ?? '' },
+    { at: startedAt, what: `started, attempt ${attempt}`, about: (showsWorkers && worker) || '' },
     { at: finishedAt, what: status.toLowerCase(), about: generation.errorCode ?? '' },
   ].flatMap(({ at, ...event }) => (at === null ? [] : [{ ...event, at, link: null }]))
   const all = [...own, ...events].toSorted((a, b) => a.at.getTime() - b.at.getTime())
@@ -146,13 +153,13 @@ const ENDS: Readonly<Record<GenerationDetail['pastAttempts'][number]['reason'], 
   spared: 'device or signing key failed; the attempt does not count',
 }
 
-function presentPastAttempts({ pastAttempts }: GenerationDetail): Html {
+function presentPastAttempts({ pastAttempts }: GenerationDetail, showsWorkers: boolean): Html {
   const at = (text: string | null) => time(text === null ? null : new Date(text))
   return table({
     caption: 'Attempts without a result, oldest first',
-    head: ['Attempt', 'Worker', 'Started (UTC)', 'Ended (UTC)', 'End'],
+    head: ['Attempt', ...(showsWorkers ? ['Worker'] : []), 'Started (UTC)', 'Ended (UTC)', 'End'],
     rows: pastAttempts.map(({ attempt, worker, startedAt, endedAt, reason }): Content[] => [
-      ...[String(attempt), worker ?? 'none', at(startedAt), at(endedAt), ENDS[reason]],
+      ...[String(attempt), ...(showsWorkers ? [worker ?? 'none'] : []), at(startedAt), at(endedAt), ENDS[reason]],
     ]),
     empty: '',
     numeric: [0],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { presentWaterfall } from '../../../api/dashboard/waterfall.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { copyGeneration } from '../../support/accepted.ts'
@@ -57,6 +58,25 @@ describe('the page of a generation', () => {
       timings: { person: 830 },
     })
     expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })
+  })
+
+  it('does not name workers to an owner of the account', async () => {
+    const { completedId, accountId } = await fillDashboard(dashboard, 'The Curious House')
+    const past = { attempt: 1, worker: 'gpu-3.internal', dispatchedAt: null, startedAt: null, reason: 'lost' }
+    const id = await copyGeneration(dashboard.database, completedId, {
+      attempt: 2,
+      worker: 'gpu-7.internal',
+      past_attempts: [{ ...past, endedAt: '2026-01-02T03:05:06Z' }],
+    })
+    const email = 'cara@curious.example'
+    await createOperators(dashboard.database).insert({ email, name: null, passwordHash: '', accountId })
+    const namesOf = async (person?: string) => {
+      const { text } = await (await dashboard.signIn(person)).get(`/generations/${id}`)
+      expect(text).toContain('the worker was lost')
+      return [...text.matchAll(/gpu-\d\.internal|>Worker</g)].map(([name]) => name)
+    }
+    expect(await namesOf()).toEqual(['>Worker<', 'gpu-7.internal', '>Worker<', 'gpu-3.internal', 'gpu-7.internal'])
+    expect(await namesOf(email)).toEqual([])
   })
 
   it('lists previous attempts with their worker and end', async () => {
