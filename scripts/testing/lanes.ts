@@ -65,7 +65,7 @@ export const LANES = {
   },
   faults: {
     globs: [
-      'test/api/**/{fuzz,fuzz-storefront,events-fuzz}.test.ts',
+      'test/api/**/{fuzz,fuzz-storefront,events-fuzz,optional-members}.test.ts',
       'test/attacks/**',
       'test/faults/**',
       'test/scripts/stack/dev.test.ts',
