@@ -17,10 +17,19 @@ interface Candidates {
   readonly inStripes: Mask
 }
 
-/** Adds background visible through a gap, as between sleeve and body. A light print in the middle of a garment looks alike and stays. */
+/**
+ * Adds background visible through a gap, as between sleeve and body or below the band of a halter neck, and that band, which is behind
+ * the neck of a wearer. A light print in the middle of a garment looks alike and stays.
+ */
 export function addHoles(image: ComparedImage, { background, sure, inStripes }: Candidates): Mask {
-  const holes = enclosedParts(background, sure).filter((part) => part.across > BESIDE && isFlatBackground(image, part))
-  const added = addParts(background, holes)
+  const holes = enclosedParts(background, sure).filter((part) => isFlatBackground(image, part))
+  const necks = holes.filter((part) => isBelowBand(background, part))
+  const added = addParts(background, [...necks, ...holes.filter((part) => part.across > BESIDE)])
+  for (const { left, right, bottom, labels, label } of necks) {
+    for (let x = left; x < right; x++) {
+      for (let y = 0; y < bottom && labels[y * added.width + x] !== label; y++) added.data[y * added.width + x] = 1
+    }
+  }
   return image.background.deviation > 0.5 ? addShadedHoles(image, added, inStripes) : added
 }
 
@@ -44,6 +53,25 @@ function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
     const middle = (part.left + part.right) / 2
     return { ...part, labels, across: Math.abs((middle - garment.x) / garment.width - 0.5) }
   })
+}
+
+// Max thickness of a band around the neck, and min height of the opening below it, over the garment's height.
+const BAND = 0.07
+const OPENING = 0.2
+
+/** Whether only a band is above the region. A print has cloth above it. */
+function isBelowBand({ width, height, data }: Mask, part: Enclosed): boolean {
+  const rows = Array.from({ length: height }, (_, y) => data.subarray(y * width, (y + 1) * width).includes(0))
+  const garmentHeight = rows.lastIndexOf(true) - rows.indexOf(true) + 1
+  if (part.bottom - part.top < OPENING * garmentHeight) return false
+  const thickness: number[] = []
+  for (let x = part.left; x < part.right; x++) {
+    let above = 0
+    for (let y = 0; y < part.bottom && part.labels[y * width + x] !== part.label; y++) if (!data[y * width + x]) above++
+    thickness.push(above)
+  }
+  thickness.sort((a, b) => a - b)
+  return thickness[thickness.length >> 1] < BAND * garmentHeight
 }
 
 function addParts(background: Mask, parts: readonly Enclosed[]): Mask {

@@ -115,6 +115,29 @@ describe('a white garment in a compressed photo', () => {
   })
 })
 
+describe('a garment before a wall that passes into a floor', () => {
+  function drawOnWall(colour: readonly [number, number, number]) {
+    const drawn = drawGarment({ cut: CUTS.tee, colour, background: [222, 222, 218], shadow: 0.15, noise: 0.4 })
+    brighten(drawn, (x, y) => 10 / (1 + Math.exp((y - 560) / 14)) + 3 * Math.sin(x / 80) * Math.cos(y / 70))
+    return drawn
+  }
+
+  function brighten({ bitmap, mask }: ReturnType<typeof drawGarment>, levels: (x: number, y: number) => number) {
+    for (let i = 0; i < mask.data.length; i++) {
+      const more = mask.data[i] ? 0 : levels(i % 700, Math.floor(i / 700))
+      for (let c = 3 * i; c < 3 * i + 3; c++) bitmap.data[c] = Math.min(255, bitmap.data[c] + more)
+    }
+  }
+
+  it('gets no spot of light and no soft shadow', async () => {
+    const drawn = drawOnWall(BLUE)
+    const spot = (x: number, y: number) => Math.exp(-((x - 560) ** 2 + (y - 560) ** 2) / 5000)
+    brighten(drawn, (x, y) => 9 * spot(x, y) - 14 * spot(x + 420, y))
+    const photo = await decodeImage(await encodeJpeg(drawn.bitmap, 85))
+    expect(overlap(drawn.mask, cutOut(photo).alpha)).toBeGreaterThan(0.99)
+  })
+})
+
 describe('cutOut on drawn product photos', () => {
   it.each<[string, Drawing, number]>([
     ['a clean white background', { cut: CUTS.tee, colour: BLUE, background: WHITE }, 0.995],
@@ -197,6 +220,14 @@ describe('a white region in the middle of a black garment on white', () => {
     x >= box.left && x < box.right && y >= box.top && y < box.bottom
   const draw = (region: typeof GARMENT) =>
     cutOut(plainBitmap(400, (x, y) => (within(x, y, GARMENT) && !within(x, y, region) ? [20, 20, 22] : WHITE)))
+
+  it('is the opening of a halter neck below its band, which is behind the neck of a wearer', () => {
+    const { alpha } = draw({ left: 130, right: 270, top: 52, bottom: 180 })
+    expect(alpha.data[120 * 400 + 200]).toBe(0)
+    expect(alpha.data[46 * 400 + 200]).toBe(0)
+    expect(alpha.data[46 * 400 + 112]).toBeGreaterThan(0.9)
+    expect(alpha.data[300 * 400 + 200]).toBe(1)
+  })
 
   it.each([
     ['a large print', { left: 130, right: 270, top: 90, bottom: 250 }],

@@ -184,6 +184,19 @@ describe('findOutline', () => {
     expect(sides[0].side[0]).toEqual(landmarks[0].armpit)
   })
 
+  it('does not mistake the waist for an armpit when the other side shows the armhole', () => {
+    const drawn = drawGarment({ cut: CUTS.dress, colour: [40, 80, 160], background: [255, 255, 255] })
+    const filled = drawn.transparent
+    const data = filled.data.slice()
+    const [shoulder, armpit] = ['shoulder_l', 'armpit_l'].map((name) => drawn.landmarks.get(name) ?? { x: 0, y: 0 })
+    const hole = [shoulder, armpit, { x: shoulder.x + 60, y: armpit.y }]
+    const patch = coverPolygon(filled, hole)
+    for (let i = 0; i < patch.data.length; i++) if (patch.data[i] > 0.5) data[4 * i + 3] = 255
+    const { landmarks } = upperOutline(cutOut({ ...filled, data }).alpha)
+    expect(Math.abs(landmarks[0].armpit.y - landmarks[1].armpit.y)).toBeLessThan(0.03 * drawn.height)
+    expect(Math.abs(landmarks[0].shoulder.y - landmarks[1].shoulder.y)).toBeLessThan(0.03 * drawn.height)
+  })
+
   const kindOf = (polygon: readonly (readonly [number, number])[], expected?: 'upper' | 'dress' | 'lower') => {
     const points = polygon.map(([x, y]) => ({ x: 3 * x, y: 3 * y }))
     return findOutline(coverPolygon({ width: 300, height: 300 }, points), { expected }).kind
