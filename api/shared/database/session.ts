@@ -58,8 +58,8 @@ function prepare(settings: Readonly<Record<string, string>>, { isLocal }: { isLo
 function setEach(settings: Readonly<Record<string, string>>, { isLocal }: { isLocal: boolean }): string {
   const rows = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`)
   // Some versions lack a setting.
-  return `(select count(set_config(pg_settings.name, wanted.value, ${isLocal})) from (values ${rows.join(', ')}) as wanted (name, value)
-    join pg_settings on lower(pg_settings.name) = lower(wanted.name))`
+  return `(select count(set_config(name, value, ${isLocal})) from (values ${rows.join(', ')}) as wanted (name, value)
+    where current_setting(name, true) is not null)`
 }
 
 /** Throws for a Postgres that shows an earlier state or, where that is required, refuses writes. */
