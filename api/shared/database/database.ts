@@ -144,6 +144,7 @@ export function createDatabase(
   const giveUp = (opened: Promise<DatabasePool>) => {
     if (opening !== opened) return
     opening = null
+    poolers.delete(url)
     opened.then((pool) => pool.end()).catch(() => {})
   }
   const limit = statementSeconds * 1000 + NO_RESPONSE_MS
@@ -205,13 +206,27 @@ export function withinTransaction(database: Database, transaction: DatabaseTrans
   return { ...database, ...Object.fromEntries(methods) }
 }
 
+/** Whether there is a pooler in between, by URL: the pools of a process ask once. */
+const poolers = new Map<string, Promise<boolean>>()
+
+function askForPooler(url: string): Promise<boolean> {
+  const asked =
+    poolers.get(url) ??
+    openSession(url, { connectMs: CONNECT_MS }).then(async ({ client, isPooled }) => {
+      await client.end()
+      return isPooled
+    })
+  poolers.set(url, asked)
+  asked.catch(() => poolers.delete(url))
+  return asked
+}
+
 async function openPool(
   url: string,
   { poolSize, statementSeconds }: { poolSize: number; statementSeconds: number },
 ): Promise<DatabasePool> {
   const addresses = parseDatabaseUrl(url)
-  const { client, isPooled } = await openSession(url, { connectMs: CONNECT_MS })
-  await client.end()
+  const isPooled = await askForPooler(url)
   const pool = await createPool(presentUrl(addresses[0]), {
     captureStackTrace: false,
     connectionRetryLimit: 1,
