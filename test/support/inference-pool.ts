@@ -27,7 +27,7 @@ interface Ready {
 }
 
 /** Each holds about 250 MB. */
-const MAX_IDLE = 4
+const MAX_IDLE = 6
 
 /**
  * Lends inference processes to test files: one that an earlier worker stopped, if it has the same variables. A start costs 1.6 s of

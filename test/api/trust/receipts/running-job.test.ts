@@ -10,7 +10,7 @@ describe('a worker whose customer is erased during a job', () => {
   let redis: Redis
   beforeAll(async () => {
     drape = await startDrape({ defaultEngines: true })
-    await drape.startWorker({ ENGINES: 'warp' })
+    await drape.startWorker()
     redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log: createLog({ process: 'test', level: 'silent' }) })
   })
   afterAll(async () => {
