@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import { refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import type { AccountSettings } from './account-settings.ts'
@@ -53,6 +54,10 @@ const FoundRow = Type.Object({
 
 const Rotated = rowType(KeyRow)
 const Id = rowType(Type.Object({ id: Type.String() }))
+const Count = rowType(Type.Object({ count: Type.Integer() }))
+
+/** Keys of an account that are not revoked, test keys included. As many revoked ones are kept. */
+export const MAX_KEYS = 100
 
 /** Never debited, so that programs that check their credits continue. */
 const TEST_CREDITS = 1000
@@ -101,8 +106,22 @@ export function createApiKeys(database: Database) {
         select id, ${TEST_CREDITS}, 'grant', 'test credits' from ensured where is_new
       )
       select id from ensured union all select id from accounts where id = ${accountId} and test_of is not null`)
+  /** In a transaction, other new keys of the account wait for its end. Throws `VALIDATION_FAILED`. */
+  const requireRoom = async (accountId: string) => {
+    await database.query(sql.unsafe`select from accounts where id = ${accountId} for no key update`)
+    const count = await database.oneFirst(sql.type(Count)`
+      with old as (
+        delete from api_keys where id in (
+          select id from api_keys where account_id in ${own(accountId)} and revoked_at is not null
+          order by revoked_at desc offset ${MAX_KEYS})
+      )
+      select count(*)::integer as count from api_keys where account_id in ${own(accountId)} and revoked_at is null`)
+    if (count >= MAX_KEYS) throw refusedValue('name', `The account has ${MAX_KEYS} keys. Revoke one first.`)
+  }
+  /** Call in a transaction. Throws `VALIDATION_FAILED` when the account has `MAX_KEYS` keys. */
   const insert = async (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) => {
     const { scopes, expiresAt, allowedCidrs, name = null, isTest = false } = settings
+    await requireRoom(accountId)
     const key = generateKey(kind, { isTest })
     const id = `key_${uuidv7()}`
     const owner = isTest ? await ensureTestAccount(accountId) : accountId

@@ -46,8 +46,9 @@ import { createOperatorSessions } from './operator-sessions.store.ts'
 import { createOperators } from './operators.store.ts'
 import { operatorPages } from './operators.ts'
 import { overviewPages } from './overview.ts'
+import { ownPasswordPages } from './own-password.ts'
 import type { BoundPage } from './pages.ts'
-import type { verifyPassword } from './password.ts'
+import { verifyPassword } from './password.ts'
 import { personPages } from './people.ts'
 import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
@@ -106,6 +107,8 @@ export function createPages(options: DashboardOptions): BoundPage[] {
   const usage = createUsage(database)
   const shops = createShops(database)
   const webhooks = createWebhooks(database)
+  const operators = createOperators(database)
+  const budget = createCodeBudget(redis)
   return [
     ...overviewPages({
       usage,
@@ -174,18 +177,21 @@ export function createPages(options: DashboardOptions): BoundPage[] {
         })),
     ...webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     ...auditPages({ audit }),
-    ...operatorPages({ audit, accounts, passwords, operators: createOperators(database) }),
+    ...operatorPages({ audit, accounts, passwords, operators }),
+    ...(passwords
+      ? ownPasswordPages({ audit, operators, budget, verifyPassword: options.verifyPassword ?? verifyPassword })
+      : []),
     ...secondFactorPages({
       audit,
       policy: secondFactor,
       issuer: options.issuer ?? 'Drape',
       factors: createSecondFactors(database),
-      check: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
+      check: createSecondFactorCheck({ budget, now: options.now }),
     }),
   ]
 }
 
-/** Tries of second factors, per operator. */
+/** Tries of second factors and of the current password, per operator. */
 export function createCodeBudget(redis: Redis) {
   return createRateLimiter({ redis, name: 'second-factor', points: 5, seconds: 900 })
 }

@@ -22,7 +22,14 @@ import { recallForms, saveFormOfExpiredSession } from './save-form-of-expired-se
 import { createSavedForms } from './saved-forms.store.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors } from './second-factors.store.ts'
-import { readSession, requireOperator, requireRole, requireSameOrigin, requireSecondFactor } from './session.ts'
+import {
+  limitOwners,
+  readSession,
+  requireOperator,
+  requireRole,
+  requireSameOrigin,
+  requireSecondFactor,
+} from './session.ts'
 import { signInPages } from './sign-in.ts'
 import { singleSignOnPages } from './single-sign-on.ts'
 import type { DashboardMiddleware, DashboardState } from './state.ts'
@@ -85,6 +92,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
   app.use(openFormPages)
   app.use(requireRole)
+  app.use(limitOwners(createRateLimiter({ redis: options.redis, name: 'forms', points: 600, seconds: 600 })))
   const countOpenWork = createOpenWork(database)
   app.use(async (ctx, next) => {
     // Of all accounts.

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../accounts/api-keys.store.ts'
+import { type KeyRecord, MAX_KEYS } from '../accounts/api-keys.store.ts'
 import { SCOPES, type Scope } from '../accounts/restrictions.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import { badge, type Content, code, disclosure, table } from './elements.ts'
@@ -25,7 +25,7 @@ export function presentKeys({
       field,
       choice,
       ticks,
-    }) => html`${field({ name: 'name', label: 'Name of the new key', required: true, hint: 'What uses it, for example: checkout server.' })}
+    }) => html`${field({ name: 'name', label: 'Name of the new key', required: true, hint: `What uses it, for example: checkout server. An account has at most ${MAX_KEYS} keys that are not revoked.` })}
 ${choice({
   name: 'kind',
   label: 'Type',

@@ -34,8 +34,9 @@ const FormKeyRow = Type.Object({ operatorId: Type.String(), formKey: Type.Unsafe
 /** Form key of a session, and the operator of the session. */
 export type FormKey = Static<typeof FormKeyRow>
 
-/** Days that an ended session is kept to attribute forms that are still open in its browser. */
+/** Days that an ended session is kept to attribute forms that are still open in its browser, and sessions of an operator. */
 const ENDED_DAYS = 7
+const MAX_SESSIONS = 100
 
 const isLive = sql.fragment`
   seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
@@ -57,11 +58,15 @@ export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 /** Store of operator sessions. Only hashes of the tokens are stored. */
 export function createOperatorSessions(database: Database) {
   return {
-    /** Creates a session and returns its token. Deletes sessions that ended more than `ENDED_DAYS` ago. */
+    /** Creates a session and returns its token. Deletes sessions that ended long ago, and the oldest ones of the operator. */
     insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
-        with ended as (delete from operator_sessions where seen_at < now() - make_interval(days => ${ENDED_DAYS}))
+        with ended as (
+          delete from operator_sessions where seen_at < now() - make_interval(days => ${ENDED_DAYS}) or hash in (
+            select hash from operator_sessions where operator_id = ${operatorId}
+            order by created_at desc offset ${MAX_SESSIONS - 1})
+        )
         insert into operator_sessions (hash, operator_id, method)
         values (${sql.binary(hashOf(token))}, ${operatorId}, ${method})`)
       return token
@@ -89,9 +94,10 @@ export function createOperatorSessions(database: Database) {
       database.any(sql.type(rowType(FormKeyRow))`
         select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
 
-    /** Ends all other sessions of the operator. */
+    /** Ends all other sessions of the operator, and sign-ins that await a code. */
     deleteOthers: async (operatorId: string, token: string): Promise<void> => {
       await database.query(sql.unsafe`
+        with abandoned as (delete from operator_sign_ins where operator_id = ${operatorId})
         delete from operator_sessions where operator_id = ${operatorId} and hash <> ${sql.binary(hashOf(token))}`)
     },
 

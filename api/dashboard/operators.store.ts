@@ -55,13 +55,15 @@ export type Operators = ReturnType<typeof createOperators>
 
 /** Store of dashboard operators, identified by their case-insensitive e-mail address. */
 export function createOperators(database: Database) {
-  /** Ends all sessions of the changed operator. */
+  /** Ends all sessions of the changed operator, and sign-ins that await a code. */
   const change = async (email: string, changes: ReturnType<typeof sql.fragment>): Promise<OperatorRecord> => {
     const changed = await database.maybeOne(sql.type(rowType(OperatorRow))`
       with changed as (
         update operators set ${changes} where lower(email) = lower(${email}) returning *
       ), signed_out as (
         delete from operator_sessions using changed where operator_id = changed.id
+      ), abandoned as (
+        delete from operator_sign_ins using changed where operator_id = changed.id
       )
       select ${columns('changed')} from changed`)
     if (changed === null) throw refusedValue('email', `The operator ${email} does not exist.`)
@@ -143,5 +145,12 @@ export function createOperators(database: Database) {
 
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setPassword: (email: string, passwordHash: string) => change(email, sql.fragment`password_hash = ${passwordHash}`),
+
+    /** Replaces the hash `from`. Returns false if the operator has another one now, and ends no session. */
+    replacePassword: async ({ id, from, to }: { id: string; from: string; to: string }): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update operators set password_hash = ${to} where id = ${id} and password_hash = ${from}`)
+      return rowCount > 0
+    },
   }
 }

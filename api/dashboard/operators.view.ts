@@ -82,7 +82,7 @@ function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord,
 
 /** Shows a new password, once. */
 export function presentNewPassword({ email, password }: { email: string; password: string }): Html {
-  return html`<p class="caution" role="status">The password is shown once. Give it to the operator now.</p>
+  return html`<p class="caution" role="status">The password is shown once. Give it to the operator now, who can change it after a click on the e-mail address.</p>
 ${facts([
   ['E-mail', email],
   ['Password', copied(password)],

@@ -4,6 +4,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
 import { facts, section, when } from './elements.ts'
 import { showPage } from './layout.ts'
+import { typedValues } from './rejected-form.ts'
 import type { DashboardMiddleware } from './state.ts'
 
 /** Converts errors into a page with the reason. Logs only unexpected errors. */
@@ -33,12 +34,12 @@ ${ctx.method === 'POST' ? presentSent(ctx.state.form) : html`<p><a class="button
 
 /** Shows the typed values, so that they are not lost; hides secrets. */
 function presentSent(form: URLSearchParams): Html {
-  const typed = [...form].filter(([name, value]) => value !== '' && !HIDDEN.has(name))
+  const typed = [...typedValues(form)].filter(([name, value]) => value !== '' && !HIDDEN.has(name))
   return html`<p class="hint">Nothing was changed. Go back in your browser to return to the form.</p>
 ${when(typed.length > 0, section('Values that you sent', facts(typed)))}`
 }
 
-const HIDDEN: ReadonlySet<string> = new Set(['form', 'code', 'edition', 'next', 'password', 'secret', 'adminToken'])
+const HIDDEN: ReadonlySet<string> = new Set(['edition', 'next'])
 
 const HEADINGS: Readonly<Record<number, string>> = {
   403: 'Refused',

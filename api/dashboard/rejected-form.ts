@@ -15,7 +15,9 @@ export interface RejectedForm {
 export const KEPT_MARK = '<!-- kept -->'
 
 /** Fields that are never shown again or stored. `form` is the ID of the form itself. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set(['form', 'password', 'secret', 'adminToken', 'code'])
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  ...['form', 'password', 'newPassword', 'newPasswordAgain', 'secret', 'adminToken', 'code'],
+])
 
 /** Typed values of a form, without secrets. */
 export function typedValues(form: URLSearchParams): URLSearchParams {

@@ -1,8 +1,9 @@
 import { type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 
-/** Minutes that a form is kept for its operator. */
+/** Minutes that a form is kept for its operator, and the number of forms. */
 const FORM_MINUTES = 60
+const MAX_FORMS = 20
 
 const KeptRow = Type.Object({ action: Type.String(), fields: Type.String() })
 /** A submitted form: the path that it posts to, and its fields as in the request body. */
@@ -13,11 +14,13 @@ export type SavedForms = ReturnType<typeof createSavedForms>
 /** Forms that operators submitted after their session had ended. */
 export function createSavedForms(database: Database) {
   return {
-    /** Stores a form for this operator and deletes expired forms. */
+    /** Stores a form for this operator and deletes expired forms, and the oldest ones of the operator. */
     insert: async ({ form, operatorId, action, fields }: StoredForm & { form: string; operatorId: string }) => {
       await database.query(sql.unsafe`
         with ended as (
-          delete from operator_kept_forms where created_at <= now() - make_interval(mins => ${FORM_MINUTES})
+          delete from operator_kept_forms where created_at <= now() - make_interval(mins => ${FORM_MINUTES}) or form in (
+            select form from operator_kept_forms where operator_id = ${operatorId}
+            order by created_at desc offset ${MAX_FORMS - 1})
         )
         insert into operator_kept_forms (form, operator_id, action, fields)
         values (${form}, ${operatorId}, ${action}, ${fields})

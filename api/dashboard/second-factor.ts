@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions } from './operator-sessions.store.ts'
+import { presentOwnPassword } from './own-password.ts'
 import { anyOwner, pages } from './pages.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
@@ -77,8 +79,8 @@ async function showSecondFactor(ctx: SignedInContext, options: SecondFactorOptio
   const required = needsSecondFactor(policy, operator)
   const asked = queryOf(ctx).has('required')
   showPage(ctx, {
-    title: 'Second factor',
-    body: presentSecondFactor({ factor, required, asked, forms: ctx.state.forms }),
+    title: 'Password and second factor',
+    body: html`${presentSecondFactor({ factor, required, asked, forms: ctx.state.forms })}${presentOwnPassword(ctx.state)}`,
   })
 }
 

@@ -1,3 +1,4 @@
+import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
@@ -87,7 +88,7 @@ export const requireOperator: DashboardMiddleware = function operators(ctx, next
 
 /** Page where an operator sets up a second factor, and the paths allowed until then. */
 const ENROLMENT = '/second-factor'
-const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm)?|sign-out)$/
+const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm|\/password)?|sign-out)$/
 
 /** Operators who need a second factor; an identity provider checks its own. */
 export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
@@ -104,6 +105,17 @@ export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddle
     if (operator === null || operator.hasSecondFactor || operator.method === 'provider') return next()
     if (!needsSecondFactor(policy, operator) || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
     return seeOther(ctx, `${ENROLMENT}?required=true`)
+  }
+}
+
+/** Limits what owners can add to the audit log, which is never deleted. `budget` is that of an operator. */
+export function limitOwners(budget: RateLimiter): DashboardMiddleware {
+  return async function limits(ctx, next) {
+    const { operator } = ctx.state
+    if (ctx.method !== 'POST' || operator === null || operator.accountId === null) return next()
+    const { allowed, resetSeconds } = await budget(operator.id)
+    if (allowed) return next()
+    throw new DrapeError('RATE_LIMITED', `Too many changes. Try again in ${Math.ceil(resetSeconds / 60)} min.`)
   }
 }
 

@@ -51,7 +51,7 @@ create table api_keys (
   revoked_at timestamptz
 );
 comment on table api_keys is 'authenticates programs of the account
-lifetime: no end
+lifetime: no end, but only the last 100 revoked ones of an account
 erased by: none';
 comment on column api_keys.key_name is 'name of the key, as the account chose it';
 comment on column api_keys.allowed_cidrs is 'network addresses from which the key may be used';

@@ -5,12 +5,19 @@ import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
+import { createOperatorSignIns } from '../../../api/dashboard/operator-sign-ins.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { createRefusedRequests, listRefusedRequests } from '../../../api/shops/refused-requests.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
-import { type OperatorBrowser, type PageAnswer, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import {
+  hashQuickly,
+  type OperatorBrowser,
+  type PageAnswer,
+  startDashboard,
+  type TestDashboard,
+} from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
 import { until } from '../../support/until.ts'
 
@@ -22,7 +29,7 @@ const OPEN = new Set([
   ...['GET /shops/:id/analytics', 'GET /webhooks', 'GET /webhooks/:id', 'GET /webhooks/:id/deliveries.csv'],
   ...['GET /operators', 'POST /operators', 'POST /operators/:id', 'POST /operators/:id/second-factor/reset'],
   ...['GET /second-factor', 'POST /second-factor/start', 'POST /second-factor/confirm'],
-  ...['POST /second-factor/recovery-codes', 'POST /second-factor/remove'],
+  ...['POST /second-factor/recovery-codes', 'POST /second-factor/remove', 'POST /second-factor/password'],
 ])
 
 const Names = rowType(Type.Object({ name: Type.String() }))
@@ -231,6 +238,51 @@ describe('an owner of an account', () => {
     expect(list).not.toMatch(/ada@example|name="(role|account)"[^>]*required/)
   })
 
+  it('changes the password that the inviter knows, which ends all other ways in', async () => {
+    const { database } = dashboard
+    const email = 'fay@alpha.example'
+    const [first, second] = ['the first password', 'the second password']
+    const { id } = await createOperators(database).insert({
+      ...{ email, name: null, passwordHash: hashQuickly(first), accountId: own.accountId },
+    })
+    const enter = async (password: string) => {
+      const fay = dashboard.openBrowser()
+      const { status } = await fay.submit('/sign-in', '/sign-in', { email, password })
+      return { status, fay }
+    }
+    const [{ fay }, { fay: inviter }] = [await enter(first), await enter(first)]
+    const awaitsCode = await createOperatorSignIns(database).insert(id)
+    const change = (password: string, newPassword: string, newPasswordAgain = newPassword) =>
+      fay.submit('/second-factor', '/second-factor/password', { password, newPassword, newPasswordAgain })
+    for (const [answer, message] of [
+      [await change(first, 'too short'), 'Enter 12 to 200 characters.'],
+      [await change(first, second, `${second}!`), 'Enter the same password as above.'],
+      [await change('a wrong password', second), 'The current password is wrong.'],
+    ] as const) {
+      expect([answer.status, answer.text.includes(message)], message).toEqual([400, true])
+      expect(answer.text).not.toMatch(/value="[^"]*(short|password)/)
+    }
+    expect((await inviter.get('/generations')).status).toBe(200)
+    const answers = await Promise.all([change(first, second), change(first, 'yet another password')])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400])
+    const valid = answers[0].status === 303 ? second : 'yet another password'
+    expect((await fay.get('/generations')).status).toBe(200)
+    expect((await inviter.get('/generations')).status).toBe(303)
+    expect(await createOperatorSignIns(database).find(awaitsCode)).toBeNull()
+    expect([(await enter(first)).status, (await enter(valid)).status]).toEqual([401, 303])
+    const statuses = [(await change('a guess of it', second)).status, (await change('a guess of it', second)).status]
+    expect([...statuses, (await change(valid, second)).status]).toEqual([400, 400, 429])
+    const entries = await createOperatorAudit(database).listing.list({ text: 'password.' }, { limit: 9 })
+    expect(entries.map(({ action, object }) => [action, object])).toEqual([
+      ...[1, 2].map(() => ['password.refused', id]),
+      ['password.change', id],
+      ['password.refused', id],
+    ])
+    expect(JSON.stringify(entries)).not.toContain('the second')
+    await database.query(sql.unsafe`update operator_sessions set method = 'provider' where operator_id = ${id}`)
+    expect((await fay.get('/second-factor')).text).not.toContain('Current password')
+  })
+
   it('is created by an admin for an account, and keeps it', async () => {
     const admin = await dashboard.signIn()
     const typed = { email: 'dora@beta.example', role: 'admin', account: 'Beta' }
@@ -288,6 +340,31 @@ describe('an owner of an account', () => {
     expect(await stored(own)).toEqual({ ...before, operator_sessions: expect.any(String) })
     await accounts.update(own.accountId, { isActive: true })
     expect((await browser.submit(page, `${page}/keys`, key)).status).toBe(200)
+  })
+
+  it('creates keys until the account has 100, also at the same time, and as many revoked ones stay', async () => {
+    const page = `/accounts/${own.accountId}`
+    const countKeys = async () => {
+      const keys = await createApiKeys(dashboard.database).list(own.accountId)
+      const live = keys.filter(({ revokedAt }) => revokedAt === null)
+      return [live.length, keys.length - live.length] as const
+    }
+    const add = (name: string, keys: number, revokedAt: string | null) =>
+      dashboard.database.query(sql.unsafe`
+        insert into api_keys (id, account_id, kind, hash, last_four, revoked_at)
+        select ${`key_${name}`} || i, ${own.accountId}, 'secret', sha256(${name}::text::bytea || i::text::bytea), 'last', ${revokedAt}::timestamptz
+        from generate_series(1, ${keys}) as i`)
+    const [live] = await countKeys()
+    await add('live', 99 - live, null)
+    await add('revoked', 150, '2020-01-01')
+    expect((await browser.get(page)).text).toContain('at most 100 keys that are not revoked')
+    const create = (kind: string) => post(`${page}/keys`, { name: 'one more', kind })
+    const answers = await Promise.all(['secret', 'test', 'secret', 'publishable', 'test'].map(create))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
+    expect(answers.filter(({ text }) => text.includes('The account has 100 keys. Revoke one first.'))).toHaveLength(4)
+    expect((await post(`${page}/keys/key_live1/rotate`, {})).status).toBe(200)
+    expect(await countKeys()).toEqual([100, 100])
+    expect((await createApiKeys(dashboard.database).list(own.accountId)).map(({ id }) => id)).toContain('key_live1')
   })
 
   it('invites until the account has 100 members, also at the same time', async () => {

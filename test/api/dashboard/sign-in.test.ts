@@ -156,6 +156,7 @@ describe('signing in to the dashboard', () => {
       expect([answer.status, answer.headers.get('set-cookie')], path).toEqual([303, null])
     }
     expect(other.countHashes()).toBe(0)
+    expect(other.routes).not.toContain('POST /second-factor/password')
     await other.stop()
   })
 
