@@ -249,7 +249,7 @@ const table = {
   GENERATION_FAILED: {
     status: 500,
     condition: 'the generation failed during processing, in every attempt',
-    cure: 'Send the try-on again once. The credit was refunded.',
+    cure: 'Send the try-on again once.',
     example: { message: 'The inference process ended.' },
     failure: 'only',
     isServiceFault: true,
@@ -257,7 +257,7 @@ const table = {
   GENERATION_TIMEOUT: {
     status: 500,
     condition: 'the generation was not finished before its deadline',
-    cure: 'Send the try-on again with a longer output.deadlineSeconds. The credit was refunded.',
+    cure: 'Send the try-on again with a longer output.deadlineSeconds.',
     example: { message: 'The generation was not finished before its deadline.' },
     failure: 'only',
     isServiceFault: true,
@@ -265,21 +265,21 @@ const table = {
   GENERATION_CANCELLED: {
     status: 500,
     condition: 'the generation was cancelled',
-    cure: 'No action is needed. The credit was refunded.',
+    cure: 'No action is needed.',
     example: { message: 'The generation was cancelled.' },
     failure: 'only',
   },
   NO_PERSON_DETECTED: {
     status: 500,
     condition: 'the photo shows no person',
-    cure: 'Ask for another photo: one person, from the front, with the upper body in view. The credit was refunded.',
+    cure: 'Ask for another photo: one person, from the front, with the upper body in view.',
     example: { message: 'The photo shows no person.' },
     failure: 'only',
   },
   RESULT_REJECTED: {
     status: 500,
     condition: 'the result did not pass the quality checks',
-    cure: 'Try another photo or another image of the product. The credit was refunded.',
+    cure: 'Try another photo or another image of the product.',
     example: { message: 'The garment does not fit the proportions of the person in the photo.' },
     failure: 'only',
     isAppealable: true,
@@ -287,7 +287,7 @@ const table = {
   NUDITY_DETECTED: {
     status: 422,
     condition: 'the photo or the product image shows nudity, which the safety levels `standard` and `strict` refuse',
-    cure: 'Use another image in place of the one that details names. The credit was refunded.',
+    cure: 'Use another image in place of the one that details names.',
     example: { message: 'The photo shows nudity.' },
     failure: 'only',
     isAppealable: true,
@@ -296,7 +296,7 @@ const table = {
     status: 422,
     condition:
       'the photo or the product image shows a person in underwear or swimwear, which the safety level `strict` refuses',
-    cure: 'Use another image. A shop for underwear or swimwear asks the operator to allow it. The credit was refunded.',
+    cure: 'Use another image. A shop for underwear or swimwear asks the operator to allow it.',
     example: { message: 'The photo shows a person in underwear or swimwear.' },
     failure: 'only',
     isAppealable: true,
@@ -304,7 +304,7 @@ const table = {
   SEVERAL_PEOPLE: {
     status: 422,
     condition: 'the photo shows several people, which the safety level `strict` refuses',
-    cure: 'Ask for a photo of one person. The credit was refunded.',
+    cure: 'Ask for a photo of one person.',
     example: { message: 'The photo shows several people.' },
     failure: 'only',
     isAppealable: true,
@@ -313,7 +313,7 @@ const table = {
     status: 422,
     condition:
       'the safety level is `strict`, the operator has enabled the age check, and the check cannot tell whether the photo shows an adult: the photo needs a review',
-    cure: 'Appeal, or show appealUrl to the person in the photo: an operator decides. Or use another photo. The credit was refunded.',
+    cure: 'Appeal, or show appealUrl to the person in the photo: an operator decides. Or use another photo.',
     example: { message: 'The photo needs a review by a person: the check cannot tell whether it shows an adult.' },
     failure: 'only',
     isAppealable: true,
@@ -322,7 +322,7 @@ const table = {
     status: 422,
     condition:
       'the photo or the product image is on the list of the operator, or an operator blocked the image; the safety levels `standard` and `strict` check both. The message ends with the reason',
-    cure: 'Use another image in place of the one that details names. The credit was refunded.',
+    cure: 'Use another image in place of the one that details names.',
     example: { message: 'The photo is on the list of the operator: PUBLIC_FIGURE.' },
     failure: 'only',
     isAppealable: true,
@@ -330,7 +330,7 @@ const table = {
   SAFETY_UNAVAILABLE: {
     status: 503,
     condition: 'the safety level is `strict`, and a check of the images was unavailable',
-    cure: 'Try again later. If the error persists, contact the operator. The credit was refunded.',
+    cure: 'Try again later. If the error persists, contact the operator.',
     example: { message: 'The worker has no model to check images with.' },
     failure: 'only',
     isServiceFault: true,
