@@ -65,6 +65,8 @@ describe('the operator commands of the docs', () => {
     const endpoint = await createEndpoint()
     const { host, pathname, username, password } = new URL(drape.env.DATABASE_URL)
     placeholders = {
+      // The service obtains tokens from there.
+      'my-shop.myshopify.com': 'my-shop.example',
       'acc_…': drape.accountId,
       $ACCOUNT: drape.accountId,
       'pk_…': publishable,
@@ -81,7 +83,6 @@ describe('the operator commands of the docs', () => {
     }
     for (const [name, content] of Object.entries({
       'app-secret': 'a secret of the app\n',
-      'admin-token': 'a token of the app\n',
       'key.txt': `${drape.apiKey}\n`,
       'catalogue.csv': 'externalId,title\nshirt-17,Another title\n',
       'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),

@@ -103,7 +103,7 @@ export function presentShop(
   shop: EditedShop,
   { accountName, engines, forms, spent, refused, consents }: ShopPage,
 ): Html {
-  return html`${facts([
+  return html`${refusedToken(shop)}${facts([
     ['ID', copiedId(shop.id)],
     ['Domain', shop.domain],
     ['Platform', shop.platform],
@@ -113,6 +113,15 @@ export function presentShop(
   ])}
 <div class="columns">${section('Settings', settings(shop, { engines, forms }))}<div>${section('Secrets', secrets(shop, forms))}${section('Consent', presentPolicy(shop, { ...consents, forms }))}${section('Visitors today (UTC)', visitorsToday(shop, spent))}</div></div>
 ${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}`
+}
+
+function refusedToken({ platform, adminRefusedAt, adminClientId, adminToken }: ShopRecord): Html {
+  if (adminRefusedAt === null || platform !== 'shopify') return html``
+  const cure =
+    adminClientId === null
+      ? 'Enter a new token'
+      : `Check that the app is installed, its client ID, its secret${adminToken === null ? '' : ' and its refresh token'}`
+  return html`<p class="caution" role="status">The platform has refused the token of this shop since ${time(adminRefusedAt)} (UTC). Products are not found and leads wait. ${cure}.</p>`
 }
 
 /** Reasons for refusals, which the responses do not contain. */
@@ -152,7 +161,7 @@ function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines'
   const token =
     shop.adminToken === null
       ? 'No token is stored.'
-      : 'A token is stored. Empty: keep it, unless the URL changes; a new URL removes it.'
+      : 'A token is stored. Empty: keep it, unless the URL or the client ID changes; a new one removes it.'
   return actForm({
     action: `/shops/${shop.id}`,
     forms,
@@ -161,7 +170,7 @@ function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines'
     body: (
       fields,
     ) => html`${fields.edition(shop.edition)}${settingFields(fields, SHOP_SETTINGS, { values: { ...shop }, engines })}
-${fields.field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}`,
+${fields.field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: `${token} With a client ID, a refresh token, or none.` })}`,
   })
 }
 

@@ -18,7 +18,13 @@ const TextRow = rowType(Type.Object({ id: Type.String(), stored: Type.String() }
 
 /** Columns with one secret per row. */
 const TEXTS = [
-  { table: 'shops', idColumn: 'id', column: 'admin_token', placeOf: tokenPlace },
+  { table: 'shops', idColumn: 'id', column: 'admin_token', placeOf: (id: string) => tokenPlace(id) },
+  {
+    table: 'shops',
+    idColumn: 'id',
+    column: 'admin_access_token',
+    placeOf: (id: string) => tokenPlace(id, 'admin_access_token'),
+  },
   { table: 'operator_second_factors', idColumn: 'operator_id', column: 'secret', placeOf: factorPlace },
 ] as const
 

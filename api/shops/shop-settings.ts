@@ -66,6 +66,14 @@ export const SHOP_SETTINGS = {
     hint: 'https only. A new URL without a token removes the stored token.',
     placeholder: 'url',
   },
+  adminClientId: {
+    schema: Type.String({ pattern: '^[\\w-]{1,100}$' }),
+    label: 'Client ID of the app',
+    absent: 'the token does not expire',
+    hint: 'Drape obtains tokens of the platform’s API with it and the secret of the shop. A new ID without a token removes the stored token.',
+    placeholder: 'id',
+    rule: 'letters, digits, - and _, at most 100',
+  },
   billingAllowed: { schema: Type.Boolean(), label: 'Bill try-ons of shoppers' },
   isActive: { schema: Type.Boolean(), label: 'Active', option: 'active' },
 } as const satisfies Settings

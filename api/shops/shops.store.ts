@@ -28,6 +28,7 @@ const members = {
   secrets: LiveSecrets,
   ...rowMembers(SHOP_SETTINGS),
   adminToken: Nullable(Type.String()),
+  adminRefusedAt: Nullable(Timestamp),
   planEndsAt: Nullable(Timestamp),
 }
 
@@ -39,7 +40,10 @@ export interface ShopRecord extends Omit<SettingValues<typeof SHOP_SETTINGS>, 'e
   readonly extraDomains: readonly string[]
   /** Newest first. The secrets and the token are sealed, except in the results of `find`, `findByDomain` and `findOpen`. */
   readonly secrets: Static<typeof LiveSecrets>
+  /** With `adminClientId`: a refresh token, or null for an app that obtains tokens with its secret alone. */
   readonly adminToken: string | null
+  /** Since when the platform refuses the token; null: it does not. */
+  readonly adminRefusedAt: Date | null
   readonly planEndsAt: Date | null
 }
 const ShopRow = Type.Unsafe<ShopRecord>(Type.Object(members))
@@ -51,17 +55,19 @@ export interface EditedShop extends ShopRecord {
 const EditedRow = Type.Unsafe<EditedShop>(Type.Object({ ...members, edition: Type.String() }))
 
 const settingColumns = Object.entries(COLUMNS).map(([name, column]) => ({
+  key: name,
   name: sql.identifier([name]),
   column: sql.identifier(['shops', column]),
 }))
 
+// The token changes by itself too.
 const shopEdition = sql.fragment`md5(row(${sql.join(
-  settingColumns.map(({ column }) => column),
+  settingColumns.filter(({ key }) => key !== 'adminToken').map(({ column }) => column),
   sql.fragment`, `,
 )})::text)`
 
 const columns = sql.fragment`
-  shops.id, shops.account_id as "accountId", platform, domain, secrets, ${sql.join(
+  shops.id, shops.account_id as "accountId", platform, domain, secrets, admin_refused_at as "adminRefusedAt", ${sql.join(
     settingColumns.map(({ name, column }) => sql.fragment`${column} as ${name}`),
     sql.fragment`, `,
   )}`
@@ -265,9 +271,9 @@ async function sealToken(
   return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
 }
 
-/** Column that stores the token for the platform's API. */
-export function tokenPlace(id: string): SecretPlace {
-  return { table: 'shops', column: 'admin_token', id }
+/** Column that stores a token for the platform's API. */
+export function tokenPlace(id: string, column: 'admin_token' | 'admin_access_token' = 'admin_token'): SecretPlace {
+  return { table: 'shops', column, id }
 }
 
 type SqlFragment = ReturnType<typeof sql.fragment>
@@ -275,12 +281,23 @@ type SqlToken = SqlFragment | ReturnType<typeof sql.identifier>
 
 /** Throws `VALIDATION_FAILED` when no setting is given. */
 function assignments(settings: ShopSettings): SqlFragment {
-  const { adminUrl, adminToken } = settings
+  const { adminUrl, adminClientId, adminToken } = settings
   const changes = columnsOf(settings).map(({ column, value }) => sql.fragment`${column} = ${value}`)
   if (changes.length === 0) throw refusedValue('shop', 'The request changes nothing. Name at least one setting.')
-  // A token is bound to its address: changing only the address must not send the token to the new address.
-  if (adminUrl !== undefined && adminToken === undefined)
-    changes.push(sql.fragment`admin_token = case when admin_url is not distinct from ${adminUrl} then admin_token end`)
+  // A token is bound to its address and its app: changing only these must not send the token elsewhere.
+  const isSame = sql.join(
+    [
+      sql.fragment`${adminToken === undefined}`,
+      ...(adminUrl === undefined ? [] : [sql.fragment`admin_url is not distinct from ${adminUrl}`]),
+      ...(adminClientId === undefined ? [] : [sql.fragment`admin_client_id is not distinct from ${adminClientId}`]),
+    ],
+    sql.fragment` and `,
+  )
+  for (const name of ['admin_access_token', 'admin_refused_at', ...(adminToken === undefined ? ['admin_token'] : [])]) {
+    const column = sql.identifier([name])
+    changes.push(sql.fragment`${column} = case when ${isSame} then ${column} end`)
+  }
+  changes.push(sql.fragment`admin_renew_at = case when ${isSame} then admin_renew_at else now_ms() end`)
   return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
 }
 

@@ -15,6 +15,7 @@ import { mount } from '../http/mount.ts'
 import { createDatabase, pingDatabase } from '../shared/database/database.ts'
 import { createIdempotencyKeys } from '../shared/database/idempotency.store.ts'
 import { createNamedRule } from '../shared/network/addresses.ts'
+import { watchAge } from '../shared/telemetry/measuring.ts'
 import { shopProxy } from '../shops/shop-proxy.ts'
 import { createVisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { analyticsRoutes } from './events/analytics.routes.ts'
@@ -36,12 +37,15 @@ import { createUploads } from './fitting-room/uploads.store.ts'
 import { emailRoutes } from './leads/email.routes.ts'
 import { startLeadDelivery } from './leads/lead-delivery.ts'
 import { createLeadOutbox } from './leads/lead-outbox.store.ts'
-import { createLeads } from './leads/leads.store.ts'
+import { createLeads, type Leads } from './leads/leads.store.ts'
 import { shareRoutes } from './share/share.routes.ts'
 import { sharePageRoutes } from './share/share-page.routes.ts'
 import { createShares } from './share/shares.store.ts'
-import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
+import { createShopPlatforms, type ShopPlatforms } from './shop-platforms/shop-platforms.ts'
+import { createShopTokens } from './shop-platforms/shop-tokens.store.ts'
+import { createShopifyRequest } from './shop-platforms/shopify-request.ts'
 import { createTimedAnswers, shopifyWebhookRoutes } from './shop-platforms/shopify-webhooks.routes.ts'
+import { startTokenRenewal } from './shop-platforms/token-renewal.ts'
 import { createSiteVerify } from './shops/captcha.ts'
 import { cacheAllowed, checkCreditsRoutes } from './shops/check-credits.routes.ts'
 import { createProductFinder } from './shops/product-finder.ts'
@@ -99,7 +103,7 @@ function createAnalytics({ config, secrets, lifecycle }: Core) {
 function createParts(core: Core) {
   const { config, log, metrics, lifecycle, database, redis, storage, shops, nonces, proof, receiveBody, budgets } = core
   const leads = createLeads(database)
-  const platformOf = createShopPlatforms({ leads, isPlainAllowed: createNamedRule(config.FETCH_ALLOW_CIDRS) })
+  const platformOf = startPlatforms(core, leads)
   const leadOutbox = createLeadOutbox(database)
   const leadDelivery = startLeadDelivery({ outbox: leadOutbox, shops, platformOf, log, metrics })
   lifecycle.onStop('lead delivery', () => leadDelivery.stop())
@@ -148,6 +152,23 @@ function createParts(core: Core) {
     privacy: createShopPrivacy(database),
     answerSoon: createTimedAnswers(),
   }
+}
+
+function startPlatforms(core: Core, leads: Leads): ShopPlatforms {
+  const { config, database, shops, log, lifecycle } = core
+  const request = createShopifyRequest({ isPlainAllowed: createNamedRule(config.FETCH_ALLOW_CIDRS) })
+  const tokens = createShopTokens(database)
+  const renewal = startTokenRenewal({ tokens, shops, request, log })
+  lifecycle.onStop('renewal of tokens', () => renewal.stop())
+  watchAge(
+    {
+      name: 'drape_shop_tokens_refused_seconds',
+      help: 'Seconds since the platform of an active shop has refused its token; 0 if none does',
+    },
+    tokens.measureRefused,
+    core,
+  )
+  return createShopPlatforms({ leads, request, tokens })
 }
 
 function createCaptcha({ CAPTCHA_VERIFY_URL: url, CAPTCHA_SECRET: secret }: Core['config']) {

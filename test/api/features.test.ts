@@ -17,8 +17,11 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   guide: ['/guide', '/docs', '/llms.txt'],
 }
 const CORE_PAGES = ['/', '/healthz', '/tryon/v1/openapi.json']
-/** Missing where only the trust extension measures them. */
-const TRUST_METRICS = ['drape_reviews_oldest_seconds', 'drape_erasures_oldest_seconds']
+/** Missing where the extension that measures them is left out. */
+const METRICS: Readonly<Record<string, readonly string[]>> = {
+  trust: ['drape_reviews_oldest_seconds', 'drape_erasures_oldest_seconds'],
+  storefront: ['drape_shop_tokens_refused_seconds'],
+}
 
 const NAMES = FEATURES.map(({ name }) => name)
 const METHODS = ['get', 'post', 'put', 'delete', 'patch']
@@ -75,7 +78,9 @@ describe('the extensions', () => {
         ...(dashboard ? ['dashboard'] : []),
       ].toSorted(),
       operations: operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
-      metrics: TRUST_METRICS.filter((name) => metrics.includes(name)),
+      metrics: Object.values(METRICS)
+        .flat()
+        .filter((name) => metrics.includes(name)),
       core: await Promise.all(CORE_PAGES.map((path) => isThere(`${url}${path}`))),
     }
   }
@@ -87,7 +92,9 @@ describe('the extensions', () => {
     operations: operationsOf(chooseFeatures(list))
       .map(({ method, path }) => `${method} ${path}`)
       .toSorted(),
-    metrics: list === 'all' || list === 'trust' ? TRUST_METRICS : [],
+    metrics: Object.keys(METRICS)
+      .filter((name) => chooseFeatures(list).some((feature) => feature.name === name))
+      .flatMap((name) => METRICS[name]),
     core: CORE_PAGES.map(() => true),
   })
 

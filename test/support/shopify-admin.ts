@@ -1,6 +1,7 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import type { ShopRecord } from '../../api/shops/shops.store.ts'
 import { executeGraphql, type GraphqlError, type Schema } from './graphql.ts'
 
 export interface AdminCustomer {
@@ -28,6 +29,15 @@ export interface AdminProduct {
   readonly publishedAt?: string | null
 }
 
+/** The tokens of shops without a client ID. */
+export function createEndlessTokens(mark: (what: string) => void = () => {}) {
+  return {
+    find: async ({ adminToken: token }: ShopRecord) => (token === null ? null : { token, stored: null }),
+    refuse: async () => mark('refused'),
+    accept: async () => mark('accepted'),
+  }
+}
+
 /** One reaction of the server instead of a response. */
 export type Mishap =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
@@ -38,7 +48,12 @@ export type Mishap =
 
 export interface ShopifyAdminServer {
   readonly url: string
-  readonly token: string
+  /** Token that the API accepts. A grant replaces it. */
+  token: string
+  /** The app to which the server gives tokens, and their lifetime. */
+  readonly app: { clientId: string; secrets: string[]; refreshToken: string | null; seconds: number }
+  /** Requests for a token. */
+  readonly grants: Readonly<Record<string, string>>[]
   readonly products: AdminProduct[]
   readonly customers: AdminCustomer[]
   readonly segments: { name: string; query: string }[]
@@ -46,8 +61,8 @@ export interface ShopifyAdminServer {
   readonly scopes: Set<string>
   /** Reactions to the next requests, one each. */
   readonly mishaps: Mishap[]
-  /** Called before each operation that is executed, with its name. */
-  before: (operation: string) => void
+  /** Called before each operation that is executed, with its name; before the response of a grant with `grant`. */
+  before: (operation: string) => unknown
   /** Names of the operations that were executed. */
   readonly operations: string[]
   stop(): Promise<void>
@@ -57,7 +72,8 @@ const RESTORE_RATE = 50
 
 /**
  * The GraphQL Admin API of a store, version 2026-07, as far as Drape uses it: executes documents that match its schema, as
- * documented. (shopify.dev: GraphQL Admin API, API limits)
+ * documented. Gives tokens by client credentials, and by a refresh token that it accepts until its successor is used.
+ * (shopify.dev: GraphQL Admin API, API limits, Client credentials grant, Offline access tokens)
  */
 export async function startShopifyAdmin(): Promise<ShopifyAdminServer> {
   const server = createServer(async (request, response) => {
@@ -73,6 +89,9 @@ export async function startShopifyAdmin(): Promise<ShopifyAdminServer> {
       return void response.writeHead(mishap.status, mishap.headers).end(mishap.body ?? '{"errors":"x"}')
     }
     if (mishap !== undefined) return void response.end(JSON.stringify(throttled(mishap.throttled)))
+    if (request.method === 'POST' && request.url === '/admin/oauth/access_token') {
+      return void (await grantToken(admin, (await json(request)) as Record<string, string>, response))
+    }
     if (request.method !== 'POST' || request.url !== '/admin/api/2026-07/graphql.json') {
       return void response.writeHead(404).end('{"errors":"Not Found"}')
     }
@@ -95,6 +114,8 @@ export async function startShopifyAdmin(): Promise<ShopifyAdminServer> {
   const admin: ShopifyAdminServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: 'shpat_0123456789abcdef',
+    app: { clientId: 'client-1', secrets: ['a secret of the app'], refreshToken: null, seconds: 86_399 },
+    grants: [],
     products: [],
     customers: [],
     segments: [],
@@ -108,6 +129,28 @@ export async function startShopifyAdmin(): Promise<ShopifyAdminServer> {
     },
   }
   return admin
+}
+
+async function grantToken(admin: ShopifyAdminServer, asked: Record<string, string>, response: ServerResponse) {
+  admin.grants.push(asked)
+  const { app } = admin
+  const fail = (error: string) => response.writeHead(400).end(JSON.stringify({ error }))
+  if (asked.client_id !== app.clientId || !app.secrets.includes(asked.client_secret)) return fail('invalid_client')
+  const isRefresh = asked.grant_type === 'refresh_token'
+  if (isRefresh ? app.refreshToken === null : asked.grant_type !== 'client_credentials') return fail('invalid_grant')
+  const successor = `${app.refreshToken}+`
+  if (isRefresh && asked.refresh_token === successor) app.refreshToken = successor
+  else if (isRefresh && asked.refresh_token !== app.refreshToken) return fail('invalid_grant')
+  admin.token = `shpat_of_grant_${admin.grants.length}`
+  await admin.before('grant')
+  return response.end(
+    JSON.stringify({
+      access_token: admin.token,
+      scope: [...admin.scopes].join(','),
+      expires_in: app.seconds,
+      ...(isRefresh && { refresh_token: `${app.refreshToken}+`, refresh_token_expires_in: 7_776_000 }),
+    }),
+  )
 }
 
 function bucket(currentlyAvailable: number) {

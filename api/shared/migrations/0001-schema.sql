@@ -144,9 +144,17 @@ create table shops (
   -- [{ secret, createdAt }], newest first: while one replaces another, a signature may be made with either.
   -- Encrypted, not hashed: only the secret itself can check a signature.
   secrets jsonb not null default '[]' check (jsonb_array_length(secrets) <= 2),
-  -- The API of the platform and its token; null for a shop without one.
+  -- The API of the platform and its token; null for a shop without one. With the ID of an app, the token is a refresh token or null.
   admin_url text,
   admin_token text,
+  admin_client_id text,
+  -- Obtained with the ID of the app; encrypted, as admin_token.
+  admin_access_token text,
+  admin_access_ends_at timestamptz,
+  -- Next time to obtain one. A process that obtains one first moves it ahead, so that no other does; only its answer to this time counts.
+  admin_renew_at timestamptz not null default now_ms(),
+  -- Since when the platform refuses the token.
+  admin_refused_at timestamptz,
   -- Engine of try-ons by shoppers; null: that of the account.
   default_engine text,
   -- A shop requires consent once it has published a policy.

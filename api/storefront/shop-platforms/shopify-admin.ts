@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import type { DrapeError } from '../../shared/contract/errors.ts'
 import { compileCheck, Nullable, type Static, type TSchema, Type } from '../../shared/contract/schema.ts'
-import type { AddressRule } from '../../shared/network/addresses.ts'
-import { adminUrlProblem } from '../../shops/admin-url.ts'
 import type { ShopRecord } from '../../shops/shops.store.ts'
+import type { ShopTokens } from './shop-tokens.store.ts'
+import { parseJson, type RequestShopify, refused, type ShopifyResponse, unavailable } from './shopify-request.ts'
 
 /** Shopify supports a version for 1 year from its date; it contains all fields that are queried here. */
-const API_VERSION = '2026-07'
-const TIMEOUT_MS = 10_000
-const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
+const PATH = '/admin/api/2026-07/graphql.json'
 /** Total of all pauses within one call: a caller may be waiting for the response. */
 const MAX_PAUSE_SECONDS = 5
 
@@ -43,75 +41,52 @@ export type ShopifyAdmin = ReturnType<typeof createShopifyAdmin>
 
 /**
  * Queries the GraphQL Admin API of a shop. When rate-limited, waits if the requested delay is short. Throws a retryable
- * `SERVICE_UNAVAILABLE` when the API is unavailable or requests a longer delay, a non-retryable one when it refuses.
+ * `SERVICE_UNAVAILABLE` when the API is unavailable, requests a longer delay or does not accept the token, which can be
+ * replaced; a non-retryable one when it refuses the query.
  */
 export function createShopifyAdmin({
-  isPlainAllowed,
-  answerMs = TIMEOUT_MS,
+  request,
+  tokens,
   pause = sleep,
 }: {
-  /** IP addresses to which a token may be sent without TLS. */
-  isPlainAllowed: AddressRule
-  answerMs?: number
+  request: RequestShopify
+  tokens: Pick<ShopTokens, 'find' | 'refuse' | 'accept'>
   pause?: (ms: number) => Promise<unknown>
 }) {
   return async <T>(shop: ShopRecord, operation: AdminOperation<T>, variables: object): Promise<T> => {
-    const why = adminUrlProblem(baseOf(shop), isPlainAllowed)
-    if (why !== null) throw refused(`was not queried: its address ${why}`)
+    const access = await tokens.find(shop)
+    if (access === null) throw unavailable('has not given a token yet')
+    const headers = { 'X-Shopify-Access-Token': access.token }
     let pausedSeconds = 0
     for (;;) {
-      const answer = await post(shop, JSON.stringify({ query: operation.document, variables }), answerMs)
-      if (!('waitSeconds' in answer)) return operation.parse(answer.data)
-      pausedSeconds += answer.waitSeconds
-      if (pausedSeconds > MAX_PAUSE_SECONDS) throw unavailable('requests a longer delay')
-      await pause(answer.waitSeconds * 1000)
+      const response = await request(shop, { path: PATH, headers, body: { query: operation.document, variables } })
+      if (response.status === 401) {
+        await tokens.refuse(shop, access)
+        throw unavailable('does not accept the token')
+      }
+      const answer = readAnswer(response)
+      if ('waitSeconds' in answer) {
+        pausedSeconds += answer.waitSeconds
+        if (pausedSeconds > MAX_PAUSE_SECONDS) throw unavailable('requests a longer delay')
+        await pause(answer.waitSeconds * 1000)
+        continue
+      }
+      if (shop.adminRefusedAt !== null) await tokens.accept(shop)
+      return operation.parse(answer.data)
     }
   }
 }
 
 type Answered = { readonly data: unknown } | { readonly waitSeconds: number }
 
-async function post(shop: ShopRecord, body: string, answerMs: number): Promise<Answered> {
-  const response = await fetch(addressOf(shop), {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Shopify-Access-Token': shop.adminToken ?? '' },
-    body,
-    // The token is for this host only.
-    redirect: 'error',
-    signal: AbortSignal.timeout(answerMs),
-  }).catch((cause) => {
-    throw unavailable('is unreachable', cause)
-  })
-  const text = await readText(response).catch((cause) => {
-    throw cause instanceof DrapeError ? cause : unavailable('did not complete its response', cause)
-  })
+function readAnswer(response: ShopifyResponse): Answered {
   if (response.status === 429) return { waitSeconds: readPause(response) }
-  if (response.status >= 500 || response.status === 430) throw unavailable(`returned ${response.status}`)
   if (response.status !== 200) throw refused(`answered ${response.status}`)
-  return parseResponse(text)
+  return parseResponse(response.text)
 }
 
-function baseOf({ adminUrl, domain }: ShopRecord): string {
-  return adminUrl ?? `https://${domain}`
-}
-
-function addressOf(shop: ShopRecord): string {
-  return `${baseOf(shop).replace(/\/+$/, '')}/admin/api/${API_VERSION}/graphql.json`
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES) throw refused('returned a response that is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-function readPause(response: Response): number {
-  const seconds = Number(response.headers.get('retry-after') ?? 2)
+function readPause({ headers }: ShopifyResponse): number {
+  const seconds = Number(headers.get('retry-after') ?? 2)
   return Number.isFinite(seconds) ? Math.max(seconds, MIN_PAUSE_SECONDS) : 2
 }
 
@@ -154,14 +129,6 @@ function parseResponse(text: string): Answered {
   return { data }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw refused('did not return JSON')
-  }
-}
-
 interface Cost {
   readonly requestedQueryCost: number
   readonly throttleStatus: { readonly currentlyAvailable: number; readonly restoreRate: number }
@@ -172,12 +139,4 @@ function restoreSeconds(cost: Cost | undefined): number {
   if (cost === undefined) return 1
   const { currentlyAvailable, restoreRate } = cost.throttleStatus
   return Math.max((cost.requestedQueryCost - currentlyAvailable) / Math.max(restoreRate, 1), MIN_PAUSE_SECONDS)
-}
-
-function unavailable(what: string, cause?: unknown): DrapeError {
-  return new DrapeError('SERVICE_UNAVAILABLE', `The platform of the shop ${what}.`, { retryable: true, cause })
-}
-
-function refused(what: string): DrapeError {
-  return new DrapeError('SERVICE_UNAVAILABLE', `The platform of the shop ${what}.`)
 }

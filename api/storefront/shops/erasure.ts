@@ -33,7 +33,7 @@ export async function eraseShopCustomer(
 /** Deactivates a shop and erases all of its shoppers: images, share links, leads and events. */
 export async function eraseShop(shop: ShopRecord, { shops, privacy, erase }: ShopErasureParts): Promise<void> {
   // Keeps the secrets, with which the platform signs a repeated request.
-  await shops.update(shop.id, { isActive: false, adminToken: null })
+  await shops.update(shop.id, { isActive: false, adminToken: null, adminClientId: null })
   await untilNone(async () => {
     const shoppers = await privacy.findShoppers(shop, BATCH_SIZE)
     for (const externalUserId of shoppers) await erase({ accountId: shop.accountId, externalUserId })

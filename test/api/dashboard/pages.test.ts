@@ -313,6 +313,22 @@ describe('the pages of the dashboard', () => {
     expect(await change({ adminUrl: 'https://evil.example' })).toEqual([303, null])
     expect(await listAudit(id)).toMatchObject([{ details: { adminToken: 'removed' } }, {}])
     expect(await change({ adminUrl: 'http://127.0.0.1:99', adminToken: 'shpat_new' })).toEqual([303, 'shpat_new'])
+    expect(await change({ adminClientId: 'client-1' })).toEqual([303, null])
+    expect((await browser.submit(page, page, { adminClientId: 'a b' })).status).toBe(400)
+  })
+
+  it('say since when a platform refuses the token of its shop, until the token or its app changes', async () => {
+    const [shop, domain] = [{ platform: 'shopify' as const, adminToken: 'shpat_old' }, 'refused.myshopify.com']
+    const { id } = await createShops(dashboard.database).insert({ accountId: contents.accountId, domain, ...shop })
+    const page = `/shops/${id}`
+    const banner = /The platform has refused the token of this shop since <time/
+    expect((await browser.get(page)).text).not.toMatch(banner)
+    await dashboard.database.query(sql.unsafe`update shops set admin_refused_at = now() where id = ${id}`)
+    expect((await browser.get(page)).text).toMatch(banner)
+    await browser.submit(page, page, { name: 'The same token' })
+    expect((await browser.get(page)).text).toMatch(banner)
+    await browser.submit(page, page, { adminToken: 'shpat_new' })
+    expect((await browser.get(page)).text).not.toMatch(banner)
   })
 
   it('do not overwrite concurrent changes of a shop or an endpoint', async () => {

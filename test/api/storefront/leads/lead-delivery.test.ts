@@ -10,6 +10,8 @@ import { startLeadDelivery } from '../../../../api/storefront/leads/lead-deliver
 import { createLeadOutbox } from '../../../../api/storefront/leads/lead-outbox.store.ts'
 import { createLeads } from '../../../../api/storefront/leads/leads.store.ts'
 import { createShopPlatforms } from '../../../../api/storefront/shop-platforms/shop-platforms.ts'
+import { createShopTokens } from '../../../../api/storefront/shop-platforms/shop-tokens.store.ts'
+import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
 import { startShopperRetention } from '../../../../api/storefront/shops/shopper-retention.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
 import { TEST_SECRETS } from '../../../support/secrets.ts'
@@ -75,7 +77,11 @@ describe('a lead that a shopper leaves', () => {
       log,
       metrics,
       idleMs: 10,
-      platformOf: createShopPlatforms({ leads: createLeads(database), isPlainAllowed: () => true }),
+      platformOf: createShopPlatforms({
+        leads: createLeads(database),
+        request: createShopifyRequest({ isPlainAllowed: () => true }),
+        tokens: createShopTokens(database),
+      }),
     })
     stops.push(delivery.stop)
     return async (outcome: string) =>
@@ -120,6 +126,20 @@ describe('a lead that a shopper leaves', () => {
     // A lead is counted after its row is gone.
     await until(async () => (await counted('kept')) === 1)
     expect([await counted('retried'), await counted('lost')]).toEqual([2, 0])
+  })
+
+  it('waits while its platform refuses the token, and is delivered with a token that is accepted', async () => {
+    const shopId = await openShop()
+    const token = admin.token
+    admin.token = 'another'
+    await leave(shopId)
+    const counted = start()
+    await until(async () => (await counted('retried')) === 1)
+    expect(await findWaiting(shopId)).toMatchObject([{ dead: false, reason: expect.stringContaining('the token') }])
+    admin.token = token
+    await database.query(sql.unsafe`update lead_outbox set available_at = now()`)
+    await isDelivered(shopId)
+    expect(await counted('lost')).toBe(0)
   })
 
   it('remains if its platform rejects it, until an operator retries', async () => {

@@ -3,7 +3,13 @@ import { createRangeRule } from '../../../../api/shared/network/addresses.ts'
 import type { ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
-import { type Mishap, type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
+import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
+import {
+  createEndlessTokens,
+  type Mishap,
+  type ShopifyAdminServer,
+  startShopifyAdmin,
+} from '../../../support/shopify-admin.ts'
 
 const SHIRT = {
   id: 'gid://shopify/Product/1',
@@ -25,16 +31,18 @@ describe('a shop on Shopify', () => {
   let admin: ShopifyAdminServer
   let shop: ShopRecord
   let pauses: number[]
+  let marks: string[]
   const platform = createShopifyPlatform(
     createShopifyAdmin({
-      isPlainAllowed: createRangeRule(['127.0.0.0/8']),
-      answerMs: 2000,
+      request: createShopifyRequest({ isPlainAllowed: createRangeRule(['127.0.0.0/8']), answerMs: 2000 }),
+      tokens: createEndlessTokens((mark) => marks.push(mark)),
       pause: async (ms) => void pauses.push(ms),
     }),
   )
 
   beforeEach(async () => {
     pauses = []
+    marks = []
     admin = await startShopifyAdmin()
     admin.products.push(SHIRT, HAT)
     shop = {
@@ -47,6 +55,8 @@ describe('a shop on Shopify', () => {
       secrets: [],
       adminUrl: `${admin.url}/`,
       adminToken: admin.token,
+      adminClientId: null,
+      adminRefusedAt: null,
       monthlyGenerations: null,
       addressGenerations: null,
       visitorGenerations: null,
@@ -249,8 +259,18 @@ describe('a shop on Shopify', () => {
     await expect(find()).rejects.toMatchObject(REFUSED)
   })
 
-  it('refuses an expired token, and one without the permission', async () => {
-    await expect(platform.findProduct({ ...shop, adminToken: 'old' }, SHIRT.id, null)).rejects.toMatchObject(REFUSED)
+  it('is asked again later when it refuses the token, which is marked until it is accepted', async () => {
+    const old = { ...shop, adminToken: 'old' }
+    await expect(platform.findProduct(old, SHIRT.id, null)).rejects.toMatchObject(UNAVAILABLE)
+    expect(marks).toEqual(['refused'])
+    await find()
+    expect(marks).toHaveLength(1)
+    shop = { ...shop, adminRefusedAt: new Date() }
+    await find()
+    expect(marks[1]).toBe('accepted')
+  })
+
+  it('refuses a token without the permission', async () => {
     admin.scopes.delete('read_products')
     await expect(find()).rejects.toMatchObject(REFUSED)
     await expect(find()).rejects.toThrow('ACCESS_DENIED')

@@ -4,8 +4,9 @@ import type { Shopper } from '../../../../api/shops/shopper.ts'
 import type { ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
+import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
 import { createProductFinder } from '../../../../api/storefront/shops/product-finder.ts'
-import { type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
+import { createEndlessTokens, type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 
 const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', images: ['https://cdn.example/a.jpg'] }
 const MINUTE = 60_000
@@ -15,7 +16,12 @@ describe('products of a shop are looked up', () => {
   let shop: ShopRecord
   let now = 0
   let left = 5
-  const platform = createShopifyPlatform(createShopifyAdmin({ isPlainAllowed: createRangeRule(['127.0.0.0/8']) }))
+  const platform = createShopifyPlatform(
+    createShopifyAdmin({
+      request: createShopifyRequest({ isPlainAllowed: createRangeRule(['127.0.0.0/8']) }),
+      tokens: createEndlessTokens(),
+    }),
+  )
   const spent = new Set<string>()
   const findFor = createProductFinder(() => platform, {
     findRefusal: async ({ shopId, shopper: { addressHash } }) => {
