@@ -54,6 +54,7 @@ export const REQUIREMENTS = {
   ps: command('ps', ['ps'], { packages: ['procps'] }),
   psql: command('psql', ['psql'], { packages: ['postgresql-client'] }),
   pgbouncer: command('PgBouncer', ['pgbouncer'], { only: ['products'] }),
+  haproxy: command('HAProxy', ['haproxy'], { only: ['products'] }),
   tinyproxy: command('tinyproxy', ['tinyproxy'], { packages: ['tinyproxy-bin'], only: ['products'] }),
   redisCli: command('redis-cli', ['redis-cli', 'valkey-cli'], { packages: ['redis-tools'] }),
   buildah: command('buildah', ['buildah'], { only: NODES }),
