@@ -1,7 +1,7 @@
 import { drawHands } from '../person/hand-area.ts'
 import type { Person } from '../person/person.ts'
 import { componentsTouching } from '../raster/components.ts'
-import { createMask, type Mask, type Point, subset } from '../raster/plane.ts'
+import { createMask, intersect, type Mask, type Point, union, without, withValue } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between, distance } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
@@ -17,13 +17,11 @@ export function findBareBody({ mask, hands }: Pick<Person, 'mask' | 'hands'>, sk
   if (!found.some(Boolean)) return createMask(skin)
   const seen = drawHands(skin, hands)
   const arms = bothSides((side) => drawArm(skin, body, side))
-  const other = subset(
-    skin,
-    (i) => mask.data[i] > 0.5 && seen.data[i] < BESIDE_HAND.share && !arms.some((arm) => arm.forearm.data[i]),
-  )
-  const elsewhere = subset(other, (i) => !arms.some((arm) => arm.hand.data[i]))
-  const continued = componentsTouching(other, elsewhere)
-  return subset(continued, (i) => arms.some((arm, side) => found[side] && arm.around.data[i]))
+  const bare = withValue(withValue(skin, mask, { over: 0.5 }), seen, { under: BESIDE_HAND.share })
+  const other = without(bare, ...arms.map((arm) => arm.forearm))
+  const elsewhere = without(other, ...arms.map((arm) => arm.hand))
+  const around = arms.filter((_, side) => found[side]).map((arm) => arm.around)
+  return intersect(componentsTouching(other, elsewhere), union(createMask(skin), ...around))
 }
 
 function isAtWrist(point: Point, { joints, unit }: BodyFrame, side: Side): boolean {

@@ -7,13 +7,16 @@ import { componentsTouching } from '../raster/components.ts'
 import { cropPlane, type Window, windowAround } from '../raster/crop.ts'
 import {
   type Bitmap,
+  below,
   bitmapToColours,
   type Colours,
   countSet,
   type Mask,
-  maskWhere,
   type Plane,
   subset,
+  threshold,
+  without,
+  withValue,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between } from '../raster/vector.ts'
@@ -74,21 +77,15 @@ function findMissed(
   const isHand = handTest(rgbToLab(bitmapToColours(cropBitmap(bitmap, window))), { bones, seen })
   if (!isHand) return null
   const alike = subset(near, isHand)
-  const sure = subset(bones, (i) => seen.data[i] > SURE)
-  const fingers = subset(componentsTouching(alike, sure), (i) => seen.data[i] <= 0.5)
+  const sure = withValue(bones, seen, { over: SURE })
+  const fingers = without(componentsTouching(alike, sure), threshold(seen, 0.5))
   return countSet(fingers) > 0 ? { window, mask: fingers } : null
 }
 
 // Tests whether a pixel resembles the back of the hand rather than the background; null if one of the two is not visible.
 function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): ((i: number) => boolean) | null {
   const hand = samplesOf(lab, bones, seen)
-  const background = learnColours(
-    samplesOf(
-      lab,
-      maskWhere(seen, (i) => seen.data[i] < NONE),
-    ),
-    3,
-  )
+  const background = learnColours(samplesOf(lab, below(seen, NONE)), 3)
   if (countOf(hand) < 12 || background.length === 0) return null
   const tone = medianColour(hand)
   return (i) => {

@@ -6,14 +6,17 @@ import { close, dilate, erode, open } from '../raster/morphology.ts'
 import {
   type Colours,
   createMask,
+  intersect,
   invert,
   type Mask,
-  maskWhere,
   type Plane,
   type Point,
   type Size,
   subset,
+  threshold,
   union,
+  without,
+  withValue,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between, norm } from '../raster/vector.ts'
@@ -82,31 +85,28 @@ function jointsIn({ joints }: BodyFrame, window: Window): Pick<BodyFrame['joints
 }
 
 function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
-  const hands = bothSides((side) => subset(handRegion(skin, body, side), (i) => mask.data[i] > 0.5))
+  const hands = bothSides((side) => withValue(handRegion(skin, body, side), mask, { over: 0.5 }))
   const either = union(hands[0], hands[1])
   const [left, right] = bothSides((side) => {
     const hand = hands[side]
-    const seen = subset(hand, (i) => skin.data[i] === 1)
+    const seen = intersect(hand, skin)
     const samples = samplesOf(lab, seen)
     if (samples.length / 3 < Math.max(12, MIN_SEEN * body.unit ** 2)) return createMask(skin)
     const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, max: LIKENESS })
-    return componentsTouching(
-      subset(hand, (i) => skin.data[i] === 1 || isSkin(i)),
-      seen,
-    )
+    return componentsTouching(union(seen, subset(without(hand, skin), isSkin)), seen)
   })
   const shaded = union(left, right)
   const known = union(skin, shaded)
   const islands = findIslands({ mask, skin: known, hands: either, reach: 0.02 * body.unit })
-  const tests = hands.map((hand) => testsOf(lab, { own: subset(hand, (i) => known.data[i] === 1), clothes }))
+  const tests = hands.map((hand) => testsOf(lab, { own: intersect(hand, known), clothes }))
   const isIsland = (i: number) => hands.some((hand, side) => hand.data[i] === 1 && tests[side]?.island(i))
   let whole = union(shaded, subset(islands, isIsland))
   for (const [side, hand] of hands.entries()) {
-    const own = subset(hand, (i) => known.data[i] + whole.data[i] > 0)
-    const closed = close(own, ENCLOSED * body.unit)
+    const own = intersect(hand, union(known, whole))
+    const enclosed = without(intersect(hand, close(own, ENCLOSED * body.unit)), own)
     whole = union(
       whole,
-      subset(hand, (i) => closed.data[i] === 1 && !own.data[i] && tests[side]?.enclosed(i) === true),
+      subset(enclosed, (i) => tests[side]?.enclosed(i) === true),
     )
   }
   const edges = findHandEdges(sharp, {
@@ -144,9 +144,9 @@ function handRegion(size: Size, body: BodyFrame, side: Side): Mask {
 
 // Regions within a hand that are labelled cloth and are connected to other cloth by at most a thin line.
 function findIslands({ mask, skin, hands, reach }: { mask: Plane; skin: Mask; hands: Mask; reach: number }): Mask {
-  const rest = maskWhere(skin, (i) => mask.data[i] > 0.5 && !skin.data[i])
+  const rest = without(threshold(mask, 0.5), skin)
   const cloth = dilate(componentsTouching(open(rest, reach), invert(hands)), 1.5 * reach)
-  return subset(rest, (i) => !cloth.data[i] && hands.data[i] === 1)
+  return without(intersect(rest, hands), cloth)
 }
 
 function shadedSkinTest(
@@ -196,13 +196,12 @@ const LIGHTNESS = 0.2
  * resemble the hand within `reach` px more than the cloth there. `hands` is the region of the hands, `skin` the pixels labelled skin.
  */
 function findHandEdges(lab: Colours, { skin, hands, reach }: { skin: Mask; hands: Mask; reach: number }): Mask {
-  const own = subset(hands, (i) => skin.data[i] === 1)
+  const own = intersect(hands, skin)
   const near = dilate(own, reach)
   const sure = erode(own, 1)
-  const cloth = maskWhere(own, (i) => hands.data[i] === 1 && !near.data[i])
+  const cloth = without(hands, near)
   const window = Math.ceil(2 * reach) + 2
-  return subset(near, (i) => {
-    if (own.data[i] || !hands.data[i]) return false
+  return subset(without(intersect(near, hands), own), (i) => {
     const inside = meanAround(lab, i, { of: sure, window })
     const beside = meanAround(lab, i, { of: cloth, window })
     return inside !== null && beside !== null && isNearer(lab, i, { inside, beside })

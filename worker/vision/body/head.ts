@@ -1,5 +1,6 @@
 import type { Person } from '../person/person.ts'
-import { type Mask, maskWhere } from '../raster/plane.ts'
+import { windowAround } from '../raster/crop.ts'
+import type { Mask } from '../raster/plane.ts'
 import { fillPolygon } from '../raster/polygon.ts'
 import { between, distance, move, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
@@ -19,6 +20,9 @@ export function findHead({ landmarks, mask, face }: Person, body: BodyFrame): Ma
     if ((x - lowest.x) * up.x + (y - lowest.y) * up.y <= 0) return false
     return (wide / (HEAD.wide * size)) ** 2 + (high / (HEAD.high * size)) ** 2 <= 1
   }
-  const outlined = fillPolygon(mask, face ?? [])
-  return maskWhere(mask, (i) => outlined.data[i] === 1 || inside(i % mask.width, Math.floor(i / mask.width)))
+  const head = fillPolygon(mask, face ?? [])
+  const around = windowAround([nose], Math.max(HEAD.wide, HEAD.high) * size, mask)
+  for (let y = around.y; y < around.y + around.height; y++)
+    for (let x = around.x; x < around.x + around.width; x++) if (inside(x, y)) head.data[y * mask.width + x] = 1
+  return head
 }

@@ -10,9 +10,9 @@ import {
   countSet,
   createPlane,
   type Mask,
-  maskWhere,
   type Plane,
   type Size,
+  withLabel,
 } from '../raster/plane.ts'
 import { between, dot, subtract } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
@@ -92,7 +92,7 @@ function mouthLevel({ landmarks }: Person, { shoulders, down, trunk }: BodyFrame
 }
 
 function maskOf(labels: Mask, part: number): Mask {
-  return maskWhere(labels, (i) => labels.data[i] === part)
+  return withLabel(labels, labels.data, part)
 }
 
 function skinColourOf(

@@ -7,18 +7,21 @@ import { windowAround } from '../raster/crop.ts'
 import { distanceTo } from '../raster/distance.ts'
 import {
   type Bitmap,
+  below,
   bitmapToColours,
   type Colours,
   channelOf,
   createPlane,
   invert,
   type Mask,
-  maskWhere,
   type Plane,
   type Size,
   subset,
+  threshold,
+  without,
+  withValue,
 } from '../raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
+import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { median } from '../raster/statistics.ts'
 import { distance, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
@@ -112,21 +115,19 @@ function shareWithin(bitmap: Bitmap, points: HandPoints, { palm, skin }: { palm:
   const lab = rgbToLab(rgb)
   const outline = outlineOf(bitmap, points, palm)
   const [outside, inside] = [distanceTo(outline).data, distanceTo(invert(outline)).data]
-  const away = outside.map((value, i) => (value - inside[i]) / palm)
+  const away = createPlane(bitmap)
+  for (let i = 0; i < away.data.length; i++) away.data[i] = (outside[i] - inside[i]) / palm
   const arm = armSide(bitmap, points, palm)
-  const core = maskWhere(bitmap, (i) => away[i] < CORE && !arm.data[i])
-  const beside = maskWhere(bitmap, (i) => away[i] > OUTSIDE && !arm.data[i])
+  const core = without(below(away, CORE), arm)
+  const beside = without(threshold(away, OUTSIDE), arm)
   const evidence = colourEvidence(lab, { core, beside, skin })
   const likely = createPlane(bitmap)
   for (let i = 0; i < likely.data.length; i++) {
-    if (away[i] > OUTSIDE || arm.data[i]) continue
-    likely.data[i] = 1 / (1 + Math.exp(away[i] / FUZZY - evidence(i)))
+    if (away.data[i] > OUTSIDE || arm.data[i]) continue
+    likely.data[i] = 1 / (1 + Math.exp(away.data[i] / FUZZY - evidence(i)))
   }
   const drawn = drawnToEdges(bitmap, rgb, likely, Math.max(1, Math.round(0.05 * palm)))
-  const hand = componentsTouching(
-    maskWhere(drawn, (i) => drawn.data[i] > 0.2),
-    subset(core, (i) => drawn.data[i] > 0.5),
-  )
+  const hand = componentsTouching(threshold(drawn, 0.2), withValue(core, drawn, { over: 0.5 }))
   for (let i = 0; i < drawn.data.length; i++) {
     const sure = Math.min(1, Math.max(0, (drawn.data[i] - 0.2) / 0.6))
     drawn.data[i] = hand.data[i] && !arm.data[i] ? sure : 0
@@ -142,11 +143,7 @@ function armSide(size: Size, points: HandPoints, palm: number): Mask {
     points.slice(1, 5),
     [1, 1, 1, 1].map(() => OUTSIDE * palm),
   )
-  const { x, y } = points[WRIST]
-  return maskWhere(size, (i) => {
-    const ahead = ((i % size.width) - x) * up.x + (Math.floor(i / size.width) - y) * up.y
-    return ahead < BEGINS * palm && !thumb.data[i]
-  })
+  return without(fillBeyond(size, move(points[WRIST], up, BEGINS * palm), { x: -up.x, y: -up.y }), thumb)
 }
 
 // Radii at the base and the tip of each finger, starting with the thumb, in palm lengths.
@@ -212,7 +209,8 @@ function visibleSamples(lab: Colours, core: Mask, skin: Lab | null): Samples {
 function drawnToEdges(bitmap: Bitmap, rgb: Colours, likely: Plane, radius: number): Plane {
   const guide = [0, 1, 2].map((channel) => {
     const plane = channelOf(rgb, channel)
-    return { ...plane, data: plane.data.map((value) => value / 255) }
+    for (let i = 0; i < plane.data.length; i++) plane.data[i] /= 255
+    return plane
   })
   const into = createPlane(bitmap)
   const guided = guideByColour([guide[0], guide[1], guide[2]] satisfies Channels, likely, { radius, epsilon: 1e-3 })

@@ -3,9 +3,20 @@ import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
 import { deltaE, type Lab } from '../raster/colour.ts'
 import { fillSmoothly } from '../raster/fill.ts'
 import { dilate, erode } from '../raster/morphology.ts'
-import { type Colours, invert, type Mask, maskToPlane, maskWhere, subset } from '../raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
-import { norm } from '../raster/vector.ts'
+import {
+  type Colours,
+  createMask,
+  intersect,
+  invert,
+  type Mask,
+  maskToPlane,
+  subset,
+  threshold,
+  union,
+  without,
+} from '../raster/plane.ts'
+import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
+import { move, norm } from '../raster/vector.ts'
 import { meanOf } from './mean.ts'
 import type { Product } from './product.ts'
 import type { Scene } from './scene.ts'
@@ -41,19 +52,17 @@ const LIKE_OLD = 8
 
 export function gatherEvidence(scene: Scene, product: Product): Evidence {
   const { person, keypoints, before, after, change } = scene
-  const changed = maskWhere(change, (i) => change.data[i] > 0.5)
-  const body = maskWhere(change, (i) => person.mask.data[i] > 0.5)
+  const changed = threshold(change, 0.5)
+  const body = threshold(person.mask, 0.5)
   const toProduct = (i: number) => distanceToPalette(after, i, product.palette)
   const face = fillPolygon(change, person.face ?? [])
   const skinColour = meanOf(before, erode(face, 0.04 * keypoints.unit))
-  const likeSkin = skinTest(after, skinColour)
   const garment = subset(changed, (i) => toProduct(i) < LIKE_GARMENT)
+  const likeSkin = skinMask(after, skinColour)
   const background = backgroundOf(scene)
   const toBackground = (i: number) => deltaE(after, i, background)
-  const worn = paletteOf(
-    before,
-    subset(erode(changed, 0.05 * keypoints.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
-  )
+  const inside = intersect(erode(changed, 0.05 * keypoints.unit), body)
+  const worn = paletteOf(before, without(inside, skinMask(before, skinColour)))
   const still = (i: number) => worn.length > 0 && distanceToPalette(after, i, worn) < LIKE_OLD
   const arms = bothSides((side) =>
     fillCapsules(
@@ -77,39 +86,35 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
     skinColour,
     toProduct,
     toBackground,
-    skin: maskWhere(change, (i) => likeSkin(i) && !(toProduct(i) < 0.5 * LIKE_GARMENT)),
+    skin: subset(likeSkin, (i) => !(toProduct(i) < 0.5 * LIKE_GARMENT)),
     background: subset(changed, (i) => toBackground(i) < LIKE_BACKGROUND),
-    old: subset(dilate(changed, 0.15 * keypoints.unit), (i) => {
-      if (!body.data[i] || likeSkin(i) || toProduct(i) < LIKE_GARMENT) return false
-      return still(i) && deltaE(after, i, before) < LIKE_OLD
-    }),
+    old: subset(
+      without(intersect(dilate(changed, 0.15 * keypoints.unit), body), likeSkin),
+      (i) => toProduct(i) >= LIKE_GARMENT && still(i) && deltaE(after, i, before) < LIKE_OLD,
+    ),
     head: headOf(scene, face),
   }
 }
 
-function skinTest({ data }: Colours, colour: Lab | null): (i: number) => boolean {
-  if (!colour) return () => false
-  return (i) => {
-    const k = 3 * i
-    return norm(data[k + 1] - colour[1], data[k + 2] - colour[2]) < LIKE_SKIN && Math.abs(data[k] - colour[0]) < 32
+function skinMask(lab: Colours, colour: Lab | null): Mask {
+  const mask = createMask(lab)
+  if (!colour) return mask
+  const { data } = lab
+  for (let i = 0, k = 0; i < mask.data.length; i++, k += 3) {
+    const tint = norm(data[k + 1] - colour[1], data[k + 2] - colour[2])
+    mask.data[i] = tint < LIKE_SKIN && Math.abs(data[k] - colour[0]) < 32 ? 1 : 0
   }
+  return mask
 }
 
 // The background, extrapolated behind the person.
 function backgroundOf({ before, person, keypoints }: Scene): Colours {
-  const near = dilate(
-    maskWhere(before, (i) => person.mask.data[i] > 0.1),
-    0.05 * keypoints.unit,
-  )
+  const near = dilate(threshold(person.mask, 0.1), 0.05 * keypoints.unit)
   return fillSmoothly(before, maskToPlane(invert(near)))
 }
 
 // Face, hair, and the region above and beside them down to the shoulders.
 function headOf({ keypoints, change }: Scene, face: Mask): Mask {
   const { shoulders, down, trunk } = keypoints
-  return maskWhere(change, (i) => {
-    const x = (i % change.width) - shoulders.x
-    const y = Math.floor(i / change.width) - shoulders.y
-    return face.data[i] === 1 || (x * down.x + y * down.y) / trunk < -0.25
-  })
+  return union(face, fillBeyond(change, move(shoulders, down, -0.25 * trunk), { x: -down.x, y: -down.y }))
 }

@@ -3,7 +3,18 @@ import { deltaE } from '../raster/colour.ts'
 import { fillHoles } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, erode, open } from '../raster/morphology.ts'
-import { channelOf, countSet, type Mask, type Plane, type Point, type Size, subset } from '../raster/plane.ts'
+import {
+  channelOf,
+  countSet,
+  intersect,
+  type Mask,
+  type Plane,
+  type Point,
+  type Size,
+  subset,
+  union,
+  without,
+} from '../raster/plane.ts'
 import { between, distance, dot, norm, subtract } from '../raster/vector.ts'
 import { boundarySigns } from './boundary.ts'
 import type { Evidence } from './evidence.ts'
@@ -49,10 +60,10 @@ export function findSigns(evidence: Evidence): Signs {
 
 // Changed pixels that are neither garment, nor skin, nor background.
 function unexplainedSign({ scene, changed, garment, skin, background, toProduct }: Evidence): number {
-  const unexplained = subset(erode(changed, 2), (i) => {
-    if (garment.data[i] || skin.data[i] || background.data[i]) return false
-    return deltaE(scene.after, i, scene.before) > 5 && toProduct(i) > 14
-  })
+  const unexplained = subset(
+    without(erode(changed, 2), garment, skin, background),
+    (i) => deltaE(scene.after, i, scene.before) > 5 && toProduct(i) > 14,
+  )
   return countSet(unexplained) / Math.max(1, countSet(changed))
 }
 
@@ -61,20 +72,14 @@ function holesSign({ scene: { keypoints }, changed, garment, skin, background, a
   const filled = fillHoles(closed)
   // Stripes in the background's colour are not holes.
   const deep = erode(filled, 0.06 * keypoints.unit)
-  const through = open(
-    subset(deep, (i) => background.data[i] === 1),
-    0.035 * keypoints.unit,
-  )
-  const isInFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
-  const holes = subset(filled, (i) => {
-    if (isInFront(i) || !changed.data[i]) return false
-    return !closed.data[i] || through.data[i] === 1
-  })
-  return countSet(holes) / keypoints.unit ** 2
+  const through = open(intersect(deep, background), 0.035 * keypoints.unit)
+  const inFront = intersect(skin, union(...arms))
+  const holes = union(without(filled, closed), intersect(filled, through))
+  return countSet(without(intersect(holes, changed), inFront)) / keypoints.unit ** 2
 }
 
 function leftoverSign({ scene: { keypoints }, old, head, body }: Evidence): number {
-  return countSet(subset(old, (i) => !head.data[i] && body.data[i] === 1)) / keypoints.unit ** 2
+  return countSet(without(intersect(old, body), head)) / keypoints.unit ** 2
 }
 
 // Length of the outline of connected regions over the square root of their area; 3.5 for a circle.
@@ -90,8 +95,8 @@ const STEPS = 14
 
 function limbSigns({ scene: { keypoints }, garment, skin, background, old, changed }: Evidence) {
   const { shoulder, elbow, wrist, hip, knee, ankle } = keypoints.joints
-  const nowhere = subset(background, (i) => !skin.data[i] && !garment.data[i])
-  const strange = subset(changed, (i) => !garment.data[i] && !skin.data[i] && !background.data[i])
+  const nowhere = without(background, skin, garment)
+  const strange = without(changed, garment, skin, background)
   const [left, right] = bothSides((side) => {
     const arm = alongLimb(changed, [shoulder[side], elbow[side], wrist[side]])
     const leg = alongLimb(changed, [hip[side], knee[side], ankle[side]])
@@ -130,10 +135,7 @@ function indexOf({ width, height }: Size, { x, y }: Point): number | null {
 
 // Difference between the garment's mean colour and its product's.
 function castSign({ scene, product, changed, body, garment, skin, background, arms }: Evidence): number {
-  const core = subset(
-    erode(changed, 0.07 * scene.keypoints.unit),
-    (i) => body.data[i] === 1 && !skin.data[i] && !background.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
-  )
+  const core = without(intersect(erode(changed, 0.07 * scene.keypoints.unit), body), skin, background, ...arms)
   const mean = meanOf(scene.after, countSet(core) > 30 ? core : garment)
   return mean ? differ(mean, product.mean) / 10 : 1
 }
@@ -145,10 +147,8 @@ function tintSign({ scene, changed, body, background, arms, skinColour, toProduc
   const isFleshy = (i: number) =>
     norm(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
     Math.abs(after.data[3 * i] - skinColour[0]) < 35
-  const bare = subset(changed, (i) => {
-    if (arms[0].data[i] + arms[1].data[i] === 0 || !body.data[i] || background.data[i]) return false
-    return toProduct(i) > 16 && isFleshy(i)
-  })
+  const onArms = without(intersect(changed, body, union(...arms)), background)
+  const bare = subset(onArms, (i) => toProduct(i) > 16 && isFleshy(i))
   const tint = meanOf(after, bare)
   const share = Math.min(1, countSet(bare) / (0.1 * keypoints.unit ** 2))
   return tint ? (share * Math.max(0, differ(tint, skinColour) - 6)) / 10 : 0
@@ -199,8 +199,7 @@ function lengthSign({ scene: { keypoints }, garment, product }: Evidence): numbe
 function printSign({ scene: { keypoints, after }, garment, arms, product }: Evidence): number {
   if (product.print === null) return 0
   const { shoulders, down, right, trunk, unit } = keypoints
-  const torso = subset(garment, (i) => {
-    if (arms[0].data[i] + arms[1].data[i] > 0) return false
+  const torso = subset(without(garment, ...arms), (i) => {
     const point = subtract({ x: i % garment.width, y: Math.floor(i / garment.width) }, shoulders)
     const along = dot(point, down) / trunk
     return along > 0.1 && along < 1 && Math.abs(dot(point, right)) < 0.5 * unit
@@ -211,8 +210,6 @@ function printSign({ scene: { keypoints, after }, garment, arms, product }: Evid
 
 // Loss of pattern and print compared with the product photo; folds only add to it.
 function flatSign({ scene: { keypoints, after }, garment, body, arms, product }: Evidence): number {
-  const torso = subset(erode(close(garment, 0.05 * keypoints.unit), 2), (i) => {
-    return body.data[i] === 1 && arms[0].data[i] + arms[1].data[i] === 0
-  })
+  const torso = without(intersect(erode(close(garment, 0.05 * keypoints.unit), 2), body), ...arms)
   return Math.max(0, Math.log((product.detail + 1) / (detailOf(after, torso) + 1)))
 }

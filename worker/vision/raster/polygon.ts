@@ -28,6 +28,16 @@ export function fillCapsules(size: Size, chain: readonly Point[], radii: readonl
   return mask
 }
 
+/** Pixels on the side of the line through `point` to which `normal`, at right angles to the line, points. */
+export function fillBeyond(size: Size, point: Point, normal: Point): Mask {
+  const mask = createMask(size)
+  for (let y = 0, i = 0; y < size.height; y++) {
+    const down = (y - point.y) * normal.y
+    for (let x = 0; x < size.width; x++, i++) mask.data[i] = (x - point.x) * normal.x + down > 0 ? 1 : 0
+  }
+  return mask
+}
+
 /** Distance from `point` to the segment, and the position of the nearest point along the segment (0 to 1). */
 export function distanceToSegment(point: Point, a: Point, b: Point): { distance: number; along: number } {
   const dx = b.x - a.x

@@ -1,6 +1,6 @@
 import { boxInView } from '../../../vision/body/view.ts'
 import { checkResult } from '../../../vision/composite/region.ts'
-import { type Mask, maskWhere } from '../../../vision/raster/plane.ts'
+import { type Mask, withLabel } from '../../../vision/raster/plane.ts'
 import type { EngineResult } from '../../engine.ts'
 import type { Removed } from '../dressing.ts'
 import { BACKGROUND, SKIN } from '../remove/removal.ts'
@@ -28,6 +28,6 @@ export function composeView(removed: Removed): Pick<EngineResult, 'image' | 'cha
 function inventedIn(removed: Removed): { skin: Mask; background: Mask } {
   if (removed.kind === 'lower') return removed.removal
   const { zones } = removed.removal
-  const maskOf = (zone: number) => maskWhere(removed.view.analysed, (i) => zones[i] === zone)
+  const maskOf = (zone: number) => withLabel(removed.view.analysed, zones, zone)
   return { skin: maskOf(SKIN), background: maskOf(BACKGROUND) }
 }

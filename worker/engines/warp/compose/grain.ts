@@ -1,14 +1,6 @@
 import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
 import { erode } from '../../../vision/raster/morphology.ts'
-import {
-  type Bitmap,
-  createPlane,
-  type Mask,
-  maskWhere,
-  type Plane,
-  type Size,
-  subset,
-} from '../../../vision/raster/plane.ts'
+import { type Bitmap, below, createPlane, type Mask, type Plane, type Size } from '../../../vision/raster/plane.ts'
 import { GRAIN, GRAIN_FROM } from './tuning.ts'
 
 /** An invented region, and real pixels of the same kind. Both have the size of the analysed bitmap. */
@@ -51,15 +43,14 @@ export function seenShare(mask: Mask, cover: Plane): Plane {
 
 /** Pixels outside the person. */
 export function backgroundOf(person: Plane): Mask {
-  return maskWhere(person, (i) => person.data[i] < GRAIN_FROM.background)
+  return below(person, GRAIN_FROM.background)
 }
 
 // Standard deviation of a pixel's luma from the mean of its 8 neighbours. Uses the median to ignore edges.
 function measureGrain(photo: Bitmap, like: Mask): number {
   const steps: number[] = []
-  const inside = subset(like, (i) => i % 3 === 0)
-  for (let i = 0; i < inside.data.length; i++) {
-    if (!inside.data[i]) continue
+  for (let i = 0; i < like.data.length; i += 3) {
+    if (!like.data[i]) continue
     const x = Math.round((((i % like.width) + 0.5) * photo.width) / like.width - 0.5)
     const y = Math.round(((Math.floor(i / like.width) + 0.5) * photo.height) / like.height - 0.5)
     if (x < 1 || y < 1 || x > photo.width - 2 || y > photo.height - 2) continue

@@ -7,7 +7,8 @@ import {
   type Mask,
   maskToPlane,
   type Plane,
-  subset,
+  threshold,
+  without,
 } from '../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
 import { clamp, medianOf } from '../../../vision/raster/statistics.ts'
@@ -73,10 +74,7 @@ function plainCloth({
   }
   const near = gaussianBlur(odd, PRINT.sigma * unit)
   return {
-    mask: erode(
-      subset(worn, (i) => near.data[i] <= PRINT.share),
-      1,
-    ),
+    mask: erode(without(worn, threshold(near, PRINT.share)), 1),
     median: l,
   }
 }

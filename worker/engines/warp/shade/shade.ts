@@ -1,7 +1,7 @@
 import { FAR } from '../../../vision/body/bone-field.ts'
 import type { LowerGarment } from '../../../vision/garment/garment.ts'
 import { erode } from '../../../vision/raster/morphology.ts'
-import { createPlane, type Plane, subset } from '../../../vision/raster/plane.ts'
+import { createPlane, type Plane, withValue } from '../../../vision/raster/plane.ts'
 import { interpolate } from '../../../vision/raster/polyline.ts'
 import type { Shaded, Warped } from '../dressing.ts'
 import type { FittedLegs } from '../fit/lower/fitting.ts'
@@ -42,7 +42,7 @@ interface Light {
  */
 export function measureLight({ person, body, parts, regions }: FittingRegions): Light {
   const sleeves = lightOnCloth(parts.lab, {
-    cloth: subset(parts.top, (i) => person.mask.data[i] > 0.6),
+    cloth: withValue(parts.top, person.mask, { over: 0.6 }),
     unit: body.unit,
   })
   const torso = createPlane(sleeves)

@@ -5,13 +5,17 @@ import { createFieldSampler, type FieldSampler } from '../../../../vision/raster
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
   type Bitmap,
+  below,
   channelOf,
   countSet,
   createPlane,
+  intersect,
   type Mask,
-  maskWhere,
   type Plane,
   subset,
+  union,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { difference } from '../../../../vision/raster/reduce.ts'
 import type { Layer } from '../../../../vision/raster/remap.ts'
@@ -68,31 +72,25 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const { top, skin, hair, lower, along } = parts
   const { topHem } = placement.worn
   // Bare forearms have no sleeves: pixels labelled top there belong to the worn trousers.
-  const onArms = (mask: Mask) => countSet(subset(mask, (i) => worn.arms.data[i] === 1))
+  const onArms = (mask: Mask) => countSet(intersect(mask, worn.arms))
   const isBare = onArms(skin) > BARE_FOREARMS * onArms(top)
-  const tops = subset(top, (i) => {
-    if (person.mask.data[i] <= SURE_PERSON) return false
-    return along.data[i] < topHem + TOP_HEM.below || (worn.arms.data[i] === 1 && !isBare)
-  })
+  const seen = withValue(top, person.mask, { over: SURE_PERSON })
+  const onBody = withValue(seen, along, { under: topHem + TOP_HEM.below })
+  const tops = isBare ? onBody : union(onBody, intersect(seen, worn.arms))
   const hanging = keepComponents(
     open(tops, HANGING_TOP.width * body.unit),
     ({ area }) => area > HANGING_TOP.area * body.unit ** 2,
   )
+  const waist = withValue(lower, along, { over: placement.waist - TOP_HEM.waist, under: topHem + TOP_HEM.waist })
   const oldWaist = dilate(
-    subset(lower, (i) => {
-      if (along.data[i] < placement.waist - TOP_HEM.waist || along.data[i] > topHem + TOP_HEM.waist) return false
-      return difference(parts.lab, worn.cloth, i) < OLD_WAIST.difference
-    }),
+    subset(waist, (i) => difference(parts.lab, worn.cloth, i) < OLD_WAIST.difference),
     OLD_WAIST.around * body.unit,
   )
-  const shown = maskWhere(top, (i) => {
-    if (hanging.data[i] || hair.data[i] || worn.sleeves.data[i]) return true
-    if (skin.data[i] && worn.arms.data[i]) return true
-    return along.data[i] < topHem - TOP_HEM.above && !oldWaist.data[i]
-  })
+  const aboveHem = without(below(along, topHem - TOP_HEM.above), oldWaist)
+  const shown = union(hanging, hair, worn.sleeves, intersect(skin, worn.arms), aboveHem)
   const own = keepComponents(shown, ({ area }) => area > MIN_SHOWN.front * body.unit ** 2)
   const soft = featherMask(own, edgeSoftness(body.unit))
-  const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
+  const hands = intersect(own, skin, worn.arms)
   const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
   // Only pixels beside a hand are mixed with the background of the hand.
   for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1

@@ -6,7 +6,17 @@ import { apartInLight } from '../../../../vision/raster/colour.ts'
 import { keepComponents } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { close, erode, open } from '../../../../vision/raster/morphology.ts'
-import { channelOf, createPlane, type Plane, subset } from '../../../../vision/raster/plane.ts'
+import {
+  channelOf,
+  createPlane,
+  intersect,
+  type Plane,
+  subset,
+  union,
+  withLabel,
+  without,
+  withValue,
+} from '../../../../vision/raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
 import { clamp } from '../../../../vision/raster/statistics.ts'
@@ -81,18 +91,15 @@ function behindPerson(mask: Plane): Plane {
 // Skin and sleeve of the arm. The edge follows the skin softly. A fingertip behind cloth is not part of the arm.
 function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: UpperRemoval): Plane {
   const { uncovered, limbs } = regions
-  const isSkin = skinTest(parts, worn)
-  const skin = subset(
-    uncovered,
-    (i) => (parts.skin.data[i] === 1 && isSkin(i)) || (zones[i] === SKIN && limbs.data[i] === 1),
-  )
+  const invented = intersect(uncovered, limbs, withLabel(limbs, zones, SKIN))
+  const skin = union(invented, subset(intersect(uncovered, parts.skin), skinTest(parts, worn)))
   const closed = close(skin, ARM_GAP * body.unit)
-  const whole = subset(uncovered, (i) => skin.data[i] === 1 || (closed.data[i] === 1 && !parts.top.data[i]))
+  const whole = union(skin, without(intersect(uncovered, closed), parts.top))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
   const edge = featherMask(shown, edgeSoftness(body.unit))
   const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
-  const sure = erode(shown, 1)
-  for (let i = 0; i < arm.data.length; i++) if (sure.data[i] && parts.skin.data[i]) arm.data[i] = 1
+  const sure = intersect(erode(shown, 1), parts.skin)
+  for (let i = 0; i < arm.data.length; i++) if (sure.data[i]) arm.data[i] = 1
   return arm
 }
 
@@ -146,7 +153,7 @@ function handsInFront(
 ): Plane {
   const { skin } = parts
   const shown = keepComponents(
-    subset(regions.hands, (i) => skin.data[i] === 1 && zones[i] !== SKIN),
+    without(intersect(regions.hands, skin), withLabel(skin, zones, SKIN)),
     ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2,
   )
   const edge = featherMask(shown, edgeSoftness(body.unit))
@@ -176,11 +183,8 @@ function behind(plane: Plane, front: Plane): Plane {
 function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
   const { face, head, hair } = regions
-  const hairShare = subset(hair, (i) => person.mask.data[i] > SURE_PERSON)
-  const faceShare = subset(
-    head,
-    (i) => face.data[i] === 1 || (person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0),
-  )
+  const hairShare = withValue(hair, person.mask, { over: SURE_PERSON })
+  const faceShare = intersect(head, union(face, withValue(union(skin, hair), person.mask, { over: 0.5 })))
   const softHair = featherMask(hairShare, edgeSoftness(body.unit))
   const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: MIXING_REACH.hair * body.unit })
   const faceEdge = featherMask(faceShare, 1)
@@ -234,7 +238,7 @@ function bringLapToFront(
     return apartInLight(lab, i, { colour, lightness: LAP.lightness }) < LAP.difference
   }
   const lap = keepComponents(
-    subset(lower, (i) => along.data[i] > LAP.from && !isTop(i)),
+    subset(withValue(lower, along, { over: LAP.from }), (i) => !isTop(i)),
     ({ area }) => area > HANGING_TOP.area * unit ** 2,
   )
   const soft = featherMask(open(lap, LAP.width * unit), softness)

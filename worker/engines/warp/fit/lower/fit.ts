@@ -9,7 +9,7 @@ import type { Parts } from '../../../../vision/body/parts.ts'
 import { notStanding } from '../../../../vision/body/seated.ts'
 import type { LowerGarment } from '../../../../vision/garment/garment.ts'
 import type { Person } from '../../../../vision/person/person.ts'
-import { countSet, maskWhere, subset } from '../../../../vision/raster/plane.ts'
+import { countSet, type Mask, union, without, withValue } from '../../../../vision/raster/plane.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { between } from '../../../../vision/raster/vector.ts'
 import { DRESS_CLOTH, MIN_SEEN, MIN_SYMMETRY, NATURAL_WAIST, TURNED, UPRIGHT } from '../tuning.ts'
@@ -95,16 +95,12 @@ function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: B
  */
 export function partDress(parts: Parts): Parts {
   const { top, lower, along, across, lab } = parts
-  const middle = (i: number) => Math.abs(across.data[i]) < DRESS_CLOTH.across
-  const within = (i: number, [from, to]: readonly [number, number]) => along.data[i] > from && along.data[i] < to
-  const chest = subset(top, (i) => middle(i) && within(i, DRESS_CLOTH.chest))
-  const thighs = subset(lower, (i) => middle(i) && within(i, DRESS_CLOTH.thighs))
+  const inMiddle = (part: Mask, [over, under]: readonly [number, number]) =>
+    withValue(withValue(part, along, { over, under }), across, { over: -DRESS_CLOTH.across, under: DRESS_CLOTH.across })
+  const chest = inMiddle(top, DRESS_CLOTH.chest)
+  const thighs = inMiddle(lower, DRESS_CLOTH.thighs)
   const difference = Math.hypot(...[0, 1, 2].map((c) => medianOf(lab, chest, c) - medianOf(lab, thighs, c)))
   if (countSet(chest) === 0 || countSet(thighs) === 0 || difference > DRESS_CLOTH.difference) return parts
-  const hangs = (i: number) => top.data[i] === 1 && along.data[i] > NATURAL_WAIST
-  return {
-    ...parts,
-    top: subset(top, (i) => !hangs(i)),
-    lower: maskWhere(lower, (i) => lower.data[i] === 1 || hangs(i)),
-  }
+  const hanging = withValue(top, along, { over: NATURAL_WAIST })
+  return { ...parts, top: without(top, hanging), lower: union(lower, hanging) }
 }

@@ -6,13 +6,17 @@ import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { close, dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
+  below,
   type Colours,
   countSet,
   createMask,
+  intersect,
   type Mask,
-  maskWhere,
   subset,
+  threshold,
   union,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { fillCapsules } from '../../../../vision/raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
@@ -27,27 +31,21 @@ export function findWornLower(input: PlacedLegs): WornLower {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
   const bare = findBareBody(person, skin, body)
-  const arms = subset(forearmMask(skin, body), (i) => !bare.data[i])
+  const arms = without(forearmMask(skin, body), bare)
   const sleeves = sleevesOf(input, arms)
   const isAboveShoes = levelTest(input, SHOES_FROM)
-  const sure = subset(lower, (i) => person.mask.data[i] > 0.8 && along.data[i] > 0.9 && isAboveShoes(i))
+  const seen = withValue(withValue(lower, person.mask, { over: 0.8 }), along, { over: 0.9 })
+  const sure = subset(seen, isAboveShoes)
   const factor = Math.max(1, Math.round(body.unit / 64))
   const { colours, weight } = reduceMasked(lab, sure, factor)
   const cloth = { cells: fillSmoothly(colours, weight), factor }
   const isShoe = shoeTest(input, { cloth, beyond: isAboveShoes })
-  const isWorn = (i: number) => {
-    if (person.mask.data[i] <= 0.5 || skin.data[i] || sleeves.data[i] || along.data[i] < 0.55) return false
-    if (along.data[i] < LEGS_FROM) return lower.data[i] === 1
-    if (arms.data[i] && top.data[i]) return false
-    return isAboveShoes(i) || !isShoe(i)
-  }
-  const worn = maskWhere(lower, isWorn)
-  const closed = close(worn, 0.015 * body.unit)
-  const mask = subset(
-    closed,
-    (i) => worn.data[i] === 1 || (!skin.data[i] && !top.data[i] && !sleeves.data[i] && person.mask.data[i] > 0.3),
-  )
-  return { mask, cloth, arms, sleeves }
+  const possible = without(threshold(person.mask, 0.5), skin, sleeves, below(along, 0.55))
+  const hips = withValue(possible, along, { under: LEGS_FROM })
+  const legs = subset(without(possible, hips, intersect(arms, top)), (i) => isAboveShoes(i) || !isShoe(i))
+  const worn = union(intersect(hips, lower), legs)
+  const closed = withValue(close(worn, 0.015 * body.unit), person.mask, { over: 0.3 })
+  return { mask: union(worn, without(closed, skin, top, sleeves)), cloth, arms, sleeves }
 }
 
 // Sleeves in nearly the colour of the trousers have their label next to the hips. If the forearms are clothed above the hips, pixels
@@ -56,11 +54,11 @@ export function findWornLower(input: PlacedLegs): WornLower {
 function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
-  const onArms = (mask: Mask) => subset(mask, (i) => arms.data[i] === 1 && along.data[i] < SLEEVED.until)
+  const onArms = (mask: Mask) => withValue(intersect(mask, arms), along, { under: SLEEVED.until })
   const cloth = onArms(top)
   const area = countSet(cloth) / body.unit ** 2
   if (area < SLEEVED.area || countSet(cloth) < SLEEVED.overSkin * countSet(onArms(skin))) return createMask(arms)
-  const trousers = subset(lower, (i) => !arms.data[i] && along.data[i] > SLEEVED.until && along.data[i] < LEGS_FROM)
+  const trousers = withValue(without(lower, arms), along, { over: SLEEVED.until, under: LEGS_FROM })
   const medianLab = (mask: Mask): Lab => [medianOf(lab, mask, 0), medianOf(lab, mask, 1), medianOf(lab, mask, 2)]
   const [sleeve, leg] = [medianLab(cloth), medianLab(trousers)]
   const apart = (i: number, [l, a, b]: Lab) =>
@@ -69,17 +67,8 @@ function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const isBeyondLeg = countSet(misread.arms) > 0 ? beyondLegs(input, arms) : () => false
   const isSleeve = (i: number) =>
     misread.cores.data[i] === 1 || (misread.arms.data[i] === 1 && isBeyondLeg(i)) || apart(i, sleeve) <= apart(i, leg)
-  const sleeves = subset(arms, (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && isSleeve(i))
-  const found = componentsTouching(
-    open(sleeves, 1),
-    dilate(
-      union(
-        subset(top, (i) => arms.data[i] === 1),
-        misread.cores,
-      ),
-      2,
-    ),
-  )
+  const sleeves = subset(withValue(intersect(arms, lower), person.mask, { over: 0.5 }), isSleeve)
+  const found = componentsTouching(open(sleeves, 1), dilate(union(intersect(top, arms), misread.cores), 2))
   return close(found, 0.03 * body.unit)
 }
 
@@ -87,8 +76,8 @@ function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
 function misreadForearms({ body, parts: { lower, top } }: PlacedLegs): { cores: Mask; arms: Mask } {
   const [left, right] = bothSides((side) => {
     const core = forearmCore(lower, body, side)
-    const seen = countSet(subset(core, (i) => lower.data[i] + top.data[i] > 0))
-    const isMisread = countSet(subset(core, (i) => lower.data[i] === 1)) > SLEEVED.misread * seen
+    const seen = countSet(intersect(core, union(lower, top)))
+    const isMisread = countSet(intersect(core, lower)) > SLEEVED.misread * seen
     return isMisread
       ? { cores: core, arms: forearmWithHand(lower, body, side) }
       : { cores: createMask(core), arms: createMask(core) }
@@ -120,7 +109,7 @@ function shoeTest(
     names.map((name) => person.landmarks[name]).flatMap((point) => [point, point]),
     new Array(8).fill(radius),
   )
-  const shoes = subset(feet, (i) => person.mask.data[i] > 0.8 && !beyond(i) && !parts.skin.data[i])
+  const shoes = subset(without(withValue(feet, person.mask, { over: 0.8 }), parts.skin), (i) => !beyond(i))
   const isAboveAnkle = levelTest(input, 1.02)
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, shoes, channel))
   const known = subset(shoes, (i) => difference(lab, cloth, i) > CLOTH_LIKENESS.difference)

@@ -1,7 +1,8 @@
 import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
-import { countSet, type Mask, subset, union } from '../../../../vision/raster/plane.ts'
+import { countSet, intersect, type Mask, subset, union, without, withValue } from '../../../../vision/raster/plane.ts'
+import { fillBeyond } from '../../../../vision/raster/polygon.ts'
 import { difference, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { between, dot, subtract, unit } from '../../../../vision/raster/vector.ts'
 import { HAIR, STRANDS } from '../tuning.ts'
@@ -19,15 +20,16 @@ function findStrands({ person, body, parts }: PlacedGarment): Mask {
   const { mouthLeft, mouthRight } = person.landmarks
   const mouth = dot(subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders), body.down) / body.trunk
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const worn = subset(top, (i) => along.data[i] > STRANDS.until)
+  const worn = withValue(top, along, { over: STRANDS.until })
   const known = reduceMasked(lab, worn, factor)
   const cloth = { cells: fillSmoothly(known.colours, known.weight), factor }
-  const odd = subset(top, (i) => along.data[i] < STRANDS.until && difference(lab, cloth, i) > STRANDS.difference)
+  const high = withValue(top, along, { under: STRANDS.until })
+  const odd = subset(high, (i) => difference(lab, cloth, i) > STRANDS.difference)
   const strands = componentsTouching(
     open(odd, HAIR.strand * body.unit),
-    subset(odd, (i) => along.data[i] < STRANDS.beside * mouth),
+    withValue(odd, along, { under: STRANDS.beside * mouth }),
   )
-  return subset(dilate(strands, HAIR.strand * body.unit), (i) => odd.data[i] === 1)
+  return intersect(dilate(strands, HAIR.strand * body.unit), odd)
 }
 
 // White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.
@@ -36,12 +38,7 @@ function withoutCollars({ person, body, parts }: PlacedGarment): Mask {
   const { nose, mouthLeft, mouthRight } = person.landmarks
   const mouth = between(mouthLeft, mouthRight, 0.5)
   const up = unit(subtract(nose, mouth))
-  const isAbove = (i: number) => {
-    const x = (i % hair.width) - mouth.x
-    const y = Math.floor(i / hair.width) - mouth.y
-    return x * up.x + y * up.y > 0
-  }
-  const above = subset(hair, isAbove)
+  const above = intersect(hair, fillBeyond(hair, mouth, up))
   if (countSet(above) === 0) return hair
   const factor = Math.max(1, Math.round(body.unit / 64))
   const known = reduceMasked(lab, above, factor)
@@ -51,15 +48,16 @@ function withoutCollars({ person, body, parts }: PlacedGarment): Mask {
     strand: HAIR.strand * body.unit,
     isStrange: (i) => differs(i) > HAIR.strange,
   })
-  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < HAIR.other)
+  const alike = union(
+    intersect(grown, above),
+    subset(without(grown, above), (i) => differs(i) < HAIR.other),
+  )
   if (countSet(grown) - countSet(alike) < HAIR.collar * body.unit ** 2) return grown
   // The blurred edge of a collar resembles hair again.
   const thick = open(alike, HAIR.thick * body.unit)
-  const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
+  const sure = intersect(alike, union(above, thick))
   // A region that does not touch cloth is not a collar: hair beside the neck is in its own shade.
-  const odd = subset(grown, (i) => !sure.data[i])
-  const collars = componentsTouching(odd, dilate(parts.top, 2))
-  return subset(grown, (i) => sure.data[i] === 1 || !collars.data[i])
+  return without(grown, componentsTouching(without(grown, sure), dilate(parts.top, 2)))
 }
 
 // At most a thin line beside the neck connects the inside of a collar with the hair.
@@ -70,12 +68,9 @@ function withoutLoosePatches(
 ): Mask {
   const broad = open(hair, strand)
   const hanging = componentsTouching(broad, above)
-  const around = dilate(
-    subset(broad, (i) => !hanging.data[i] && isStrange(i)),
-    strand + 1,
-  )
-  const firm = subset(hair, (i) => above.data[i] + hanging.data[i] > 0 || !around.data[i])
+  const around = dilate(subset(without(broad, hanging), isStrange), strand + 1)
+  const firm = without(hair, without(around, above, hanging))
   const ends = componentsTouching(firm, dilate(around, 1))
   const held = componentsTouching(firm, above)
-  return subset(firm, (i) => !ends.data[i] || held.data[i] === 1)
+  return without(firm, without(ends, held))
 }

@@ -5,15 +5,20 @@ import { findHead } from '../../../../vision/body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import {
+  below,
   createMask,
   createPlane,
+  intersect,
   type Mask,
   type Plane,
   type Point,
+  type Size,
   subset,
   union,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
-import { fillPolygon } from '../../../../vision/raster/polygon.ts'
+import { fillBeyond, fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
 import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
@@ -95,11 +100,8 @@ function cutAtCuff(
   { near, overlap, slant }: { near: Mask; overlap: number; slant: number },
 ): Mask {
   const end = Math.min(sleeve.length, wrist)
-  const isBeyond = halfPlaneBeyond(sleeve, overlap)
-  return subset(near, (i) => {
-    if (along.data[i] < end - slant) return false
-    return along.data[i] > end + slant || isBeyond(i % near.width, Math.floor(i / near.width))
-  })
+  const around = without(near, below(along, end - slant))
+  return without(around, without(below(along, end + slant), beyondLine(near, sleeve, overlap)))
 }
 
 function bareFrom(body: BodyFrame, placement: Placement, side: Side): number {
@@ -110,14 +112,13 @@ function bareFrom(body: BodyFrame, placement: Placement, side: Side): number {
 }
 
 // Points on the hand's side of the line between the two ends of the cuff, moved up the arm by `overlap` px.
-function halfPlaneBeyond({ outer, inner }: SleevePlacement, overlap: number): (x: number, y: number) => boolean {
+function beyondLine(size: Size, { outer, inner }: SleevePlacement, overlap: number): Mask {
   const last = outer.length - 1
   const cuff = subtract(inner[last], outer[last])
   const down = subtract(between(outer[last], inner[last], 0.5), between(outer[last - 3], inner[last - 3], 0.5))
   const across = unit(perpendicular(cuff))
   const normal = dot(across, down) < 0 ? scale(across, -1) : across
-  const level = dot(outer[last], normal) - overlap
-  return (x, y) => x * normal.x + y * normal.y > level
+  return fillBeyond(size, move(outer[last], normal, -overlap), normal)
 }
 
 function bareArm(arm: ArmField): Mask {
@@ -131,16 +132,16 @@ function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmFiel
     way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, wide], way)
   const palm = armMask(arm, near(IN_FRONT.hand))
   const fingers = armMask(arm, near(IN_FRONT.fingers))
-  return subset(fingers, (i) => {
-    if (palm.data[i]) return true
-    if (mask.data[i] < 0.9) return false
+  const seen = without(fingers, palm, below(mask, 0.9))
+  const doubtful = withValue(seen, other.along, { over: other.elbow, under: other.wrist })
+  const beside = subset(doubtful, (i) => {
     const way = other.along.data[i]
-    if (way > other.wrist || way < other.elbow) return true
     const toOther = other.distance.data[i] / bareRadiusAt(other, way)
     return (
       toOther > FINGERS_ON_ARM.outside || (toOther > FINGERS_ON_ARM.inside && toOther > arm.distance.data[i] / radius)
     )
   })
+  return union(intersect(fingers, palm), without(seen, doubtful), beside)
 }
 
 // A forearm that is bent back is in front of the sleeve of its own upper arm.
@@ -151,12 +152,12 @@ function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
   const forearm = armMask({ ...arm, ...arm.forearm }, (way) =>
     way < start ? 0 : IN_FRONT.foldedForearm * bareRadiusAt(arm, way),
   )
-  return subset(forearm, (i) => arm.along.data[i] < sleeve.length)
+  return withValue(forearm, arm.along, { under: sleeve.length })
 }
 
 // Removes the parts of an arm that are behind the body.
 function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
-  return behind ? subset(mask, (i) => along.data[i] < BEFORE_HIDDEN * elbow) : mask
+  return behind ? withValue(mask, along, { under: BEFORE_HIDDEN * elbow }) : mask
 }
 
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {

@@ -7,15 +7,21 @@ import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { weightedBlur } from '../../../../vision/raster/filter.ts'
 import { dilate, erode, open as openMask } from '../../../../vision/raster/morphology.ts'
 import {
+  below,
   type Colours,
   channelOf,
   countSet,
   createMask,
   createPlane,
+  intersect,
+  invert,
   type Mask,
-  maskWhere,
   type Plane,
   subset,
+  threshold,
+  union,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
@@ -54,20 +60,17 @@ export function removeLower(
   if (area(seen) < MIN_FILLED.legs)
     return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
-  const skin = subset(seen, (i) => legs.data[i] > 0)
+  const skin = withValue(seen, legs, { over: 0 })
   const tones = inventLegs(input, worn)
   if (!tones && area(skin) > MAX_WITHOUT_SKIN)
     throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
   const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
   // Background also continues under the soft edges of the legs.
-  const behind = featherMask(
-    maskWhere(cover, (i) => background.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
-    0.7,
-  )
+  const behind = featherMask(tones ? union(background, skin) : background, 0.7)
   const across = { hidden: input.person.mask, wanted: behind, margin: BACKGROUND_MARGIN.rows * input.body.unit }
   paintLayer(layer, fillAcross(photo, across), behind)
   if (tones) paintLayer(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
-  const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
+  const bare = withValue(background, input.person.mask, { over: 0.5 })
   return {
     layer,
     background,
@@ -93,25 +96,15 @@ function backgroundBeside(
   { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
 ): Mask {
   const rim = dilate(seen, Math.max(2, LEG_RIM.rim * body.unit))
-  const rest = maskWhere(
-    seen,
-    (i) => person.mask.data[i] > 0.5 && !seen.data[i] && !(parts.skin.data[i] && !arms.data[i]),
-  )
+  const rest = without(threshold(person.mask, 0.5), seen, without(parts.skin, arms))
   const staying = openMask(rest, Math.max(1.5, LEG_RIM.thin * body.unit))
-  return subset(rim, (i) => {
-    if (!open(i) || legs.data[i] >= 1) return false
-    if (seen.data[i]) return true
-    if (parts.skin.data[i]) return legs.data[i] === 0 && !arms.data[i]
-    return person.mask.data[i] < 0.6 || (!staying.data[i] && !arms.data[i])
-  })
+  const bare = without(parts.skin, arms, threshold(legs, 0))
+  const other = without(union(below(person.mask, 0.6), invert(union(staying, arms))), parts.skin)
+  return subset(withValue(intersect(rim, union(seen, bare, other)), legs, { under: 1 }), open)
 }
 
 function areaOf(unit: number): (mask: Mask) => number {
-  return ({ data }) => {
-    let count = 0
-    for (let i = 0; i < data.length; i++) count += data[i]
-    return count / (unit * unit)
-  }
+  return (mask) => countSet(mask) / (unit * unit)
 }
 
 // Bare legs with a soft edge; never wider than the clothes that hide them.
@@ -172,10 +165,7 @@ export function fillAcross(
   photo: Colours,
   { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
 ): Colours {
-  const unknown = dilate(
-    maskWhere(hidden, (i) => hidden.data[i] >= MAYBE_PERSON),
-    margin,
-  )
+  const unknown = dilate(invert(below(hidden, MAYBE_PERSON)), margin)
   const out: Colours = { ...photo, data: photo.data.slice() }
   for (let y = 0; y < photo.height; y++) fillRow(y, { photo, unknown, wanted, out })
   return out
@@ -236,19 +226,17 @@ function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLo
   const { skin, along, skinColour, lab } = parts
   if (!skinColour) return null
   const clean = erode(
-    subset(skin, (i) => {
-      if (person.mask.data[i] <= 0.9 || Math.abs(lab.data[i * 3] - skinColour[0]) >= LEG_TONE.fromSkin) return false
+    subset(withValue(skin, person.mask, { over: 0.9 }), (i) => {
+      if (Math.abs(lab.data[i * 3] - skinColour[0]) >= LEG_TONE.fromSkin) return false
       return tintApart(lab, i, skinColour) < LEG_TONE.tint
     }),
     1.5,
   )
-  const onLegs = subset(
-    clean,
-    (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
-  )
+  const near = union(below(fields[0].distance, FAR), below(fields[1].distance, FAR))
+  const onLegs = withValue(without(intersect(clean, near), arms), along, { over: 1.2 })
   const minSamples = LEG_TONE.area * body.unit ** 2
   if (countSet(onLegs) > minSamples) return middleTones(onLegs, lab)
-  const onArms = subset(clean, (i) => arms.data[i] === 1)
+  const onArms = intersect(clean, arms)
   if (countSet(onArms) > minSamples) return middleTones(onArms, lab)
   return countSet(clean) > 30 ? middleTones(clean, lab) : null
 }

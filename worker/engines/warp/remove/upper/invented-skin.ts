@@ -7,13 +7,17 @@ import {
   type Colours,
   channelOf,
   countSet,
+  createMask,
   createPlane,
+  intersect,
   invert,
   type Mask,
-  maskWhere,
   type Plane,
   subset,
   threshold,
+  union,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
@@ -51,11 +55,11 @@ export function inventSkin(
 // Skin far enough from every border that no other colour mixes in, with the hue of the face.
 function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask {
   const { lab, skin } = parts
-  const face = subset(regions.head, (i) => skin.data[i] === 1)
+  const face = intersect(regions.head, skin)
   const tone = parts.hasFace ? [0, 1, 2].map((channel) => medianOf(lab, face, channel)) : null
-  const sure = subset(skin, (i) => {
-    if (regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
-    if (!tone) return true
+  const bare = withValue(without(skin, regions.head, old), person.mask, { over: 0.9 })
+  if (!tone) return erode(bare, FACE_TONE.inside)
+  const sure = subset(bare, (i) => {
     const k = i * 3
     return (
       norm(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < FACE_TONE.tint &&
@@ -84,12 +88,12 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   const arms = regions.arms.map((arm, side) =>
     armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
   )
-  const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
+  const chest = withValue(withValue(clean, across, { over: -0.3, under: 0.3 }), along, { over: -0.42, under: 0.45 })
   const minSamples = SKIN_SEEN.tone * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, minSamples }))
-  const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
-  const any =
-    countSet(all) >= 1.5 * minSamples ? all : subset(parts.skin, (i) => !parts.hasFace || regions.head.data[i] === 1)
+  const all = union(createMask(clean), ...middles.filter((middle) => middle !== null))
+  const seen = parts.hasFace ? intersect(parts.skin, regions.head) : parts.skin
+  const any = countSet(all) >= 1.5 * minSamples ? all : seen
   const carryOn = (mask: Mask) => {
     const { colours, weight } = reduceMasked(lab, mask, factor)
     return fillSmoothly(colours, weight)
@@ -108,19 +112,20 @@ function middleTones(
   clean: Mask,
   { region, minSamples }: { region: Mask; minSamples: number },
 ): Mask | null {
+  const inside = intersect(clean, region)
   const tones: number[] = []
-  for (let i = 0; i < clean.data.length; i++) if (clean.data[i] && region.data[i]) tones.push(lab.data[i * 3])
+  for (let i = 0; i < inside.data.length; i++) if (inside.data[i]) tones.push(lab.data[i * 3])
   if (tones.length < minSamples) return null
   const sorted = Float32Array.from(tones).sort()
   const low = sorted[Math.floor(TONES.dark * (sorted.length - 1))]
   const high = sorted[Math.floor(TONES.light * (sorted.length - 1))]
-  return subset(clean, (i) => region.data[i] === 1 && lab.data[i * 3] >= low && lab.data[i * 3] <= high)
+  return subset(inside, (i) => lab.data[i * 3] >= low && lab.data[i * 3] <= high)
 }
 
 function limbShare({ body, parts, regions }: FittingRegions, side: 0 | 1, factor: number): Plane {
   const arm = regions.arms[side]
   const near = armMask(arm, (way) => (way > arm.bareEnd ? 0 : 1.3 * arm.bareRadius))
-  const limb = subset(near, (i) => parts.along.data[i] > -0.08)
+  const limb = withValue(near, parts.along, { over: -0.08 })
   return gaussianBlur(reduceByFactor(limb, factor), (0.04 * body.unit) / factor)
 }
 

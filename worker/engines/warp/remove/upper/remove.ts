@@ -4,14 +4,18 @@ import { featherMask } from '../../../../vision/raster/feather.ts'
 import { fillMembrane, fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { dilate } from '../../../../vision/raster/morphology.ts'
 import {
+  below,
   type Colours,
   countSet,
+  intersect,
   invert,
   type Mask,
-  maskWhere,
   type Plane,
   type Size,
-  subset,
+  union,
+  withLabel,
+  without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
@@ -98,7 +102,7 @@ interface Canvas {
 // Not near the old hem: its shadow and threads would colour the fill.
 function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
   const near = dilate(worn.mask, 0.05 * body.unit)
-  return subset(parts.lower, (i) => !near.data[i] && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9)
+  return withValue(withValue(without(parts.lower, near), person.mask, { over: 0.9 }), parts.along, { over: 0.9 })
 }
 
 // Cream on fair skin: the end of the old sleeve is invisible, so parts of it would remain.
@@ -110,11 +114,7 @@ function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boo
 
 // With a margin, because the mask is unreliable at its edge and a rim of cloth would colour the background.
 function outsideOf(mask: Plane, margin: number): Mask {
-  const person = dilate(
-    maskWhere(mask, (i) => mask.data[i] >= MAYBE_PERSON),
-    margin,
-  )
-  return invert(person)
+  return invert(dilate(invert(below(mask, MAYBE_PERSON)), margin))
 }
 
 // False if too little of the lower garment is visible to continue it.
@@ -169,21 +169,18 @@ function shareOf(
   zone: number,
   { sigma, joins, reach = 1 }: { sigma: number; joins: Mask | null; reach?: number },
 ): Plane {
-  const own = maskWhere(cover, (i) => zones[i] === zone)
+  const own = withLabel(cover, zones, zone)
   const under = dilate(own, 3)
-  const beside = dilate(own, reach)
-  const share = maskWhere(cover, (i) => {
-    if (own.data[i]) return true
-    if (beside.data[i] && joins?.data[i] && zones[i] === KEEP) return true
-    return under.data[i] === 1 && (zones[i] > zone || cover.data[i] >= SOLID)
-  })
+  const beside = joins ? intersect(dilate(own, reach), joins, withLabel(cover, zones, KEEP)) : own
+  const share = union(own, beside)
+  for (let i = 0; i < zones.length; i++)
+    if (under.data[i] && (zones[i] > zone || cover.data[i] >= SOLID)) share.data[i] = 1
   return featherMask(share, sigma)
 }
 
 // A garment that is extended to the person's outline ends in the person's own soft edge, with background behind it.
 function backgroundShare(canvas: Canvas, mask: Plane): Plane {
-  const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
-  const share = shareOf(canvas, BACKGROUND, { sigma: 1, joins: outside })
+  const share = shareOf(canvas, BACKGROUND, { sigma: 1, joins: below(mask, 0.5) })
   for (let i = 0; i < share.data.length; i++)
     if (canvas.zones[i] === BACKGROUND || (canvas.zones[i] === GARMENT && mask.data[i] < 0.95)) share.data[i] = 1
   return share

@@ -4,7 +4,19 @@ import { type Lab, tintApart } from '../../../../vision/raster/colour.ts'
 import { connectedComponents, fillHoles, keepComponents } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { close, dilate, erode, open } from '../../../../vision/raster/morphology.ts'
-import { type Colours, createMask, type Mask, maskWhere, subset, threshold } from '../../../../vision/raster/plane.ts'
+import {
+  below,
+  type Colours,
+  countSet,
+  createMask,
+  intersect,
+  type Mask,
+  subset,
+  threshold,
+  union,
+  without,
+  withValue,
+} from '../../../../vision/raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
@@ -37,61 +49,53 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const { person, body, parts, placement, regions } = fitting
   const { skin, top, lower, along } = parts
   const { head, uncovered, hair } = regions
-  const labelled = subset(top, (i) => !head.data[i] && !hair.data[i] && along.data[i] < TOP.until)
+  const labelled = withValue(without(top, head, hair), along, { under: TOP.until })
   // Small patches are shadows on skin.
   const seen = keepComponents(labelled, ({ area }) => area > TOP.area * body.unit ** 2)
   const closed = close(seen, TOP.gap * body.unit)
   const beside = dilate(seen, TOP.shaded * body.unit)
-  const joined = maskWhere(top, (i) => {
-    if (seen.data[i] || (parts.hair.data[i] && !hair.data[i])) return true
-    // Above the hem, cloth in the shade of an arm is labelled as the lower garment.
-    if (beside.data[i] && lower.data[i] && along.data[i] < placement.oldHem) return true
-    if (!closed.data[i] || skin.data[i] || hair.data[i] || head.data[i] || person.mask.data[i] <= 0.5) return false
-    return !(lower.data[i] && along.data[i] > TOP.lowerFrom)
-  })
-  const filled = fillHoles(joined)
-  const prints = subset(filled, (i) => !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i])
+  // Above the hem, cloth in the shade of an arm is labelled as the lower garment.
+  const shaded = withValue(intersect(beside, lower), along, { under: placement.oldHem })
+  const trousers = withValue(lower, along, { over: TOP.lowerFrom })
+  const gaps = without(withValue(closed, person.mask, { over: 0.5 }), skin, hair, head, trousers)
+  const joined = union(seen, without(parts.hair, hair), shaded, gaps)
+  const prints = without(fillHoles(joined), joined, uncovered, head, hair)
   const [left, right] = bothSides((side) => wornSleeve(fitting, side))
   const collar = insideOfCollar(fitting, seen)
-  const mask = maskWhere(
-    top,
-    (i) => joined.data[i] + prints.data[i] + left.data[i] + right.data[i] + collar.data[i] > 0,
-  )
-  return { mask, prints }
+  return { mask: union(joined, prints, left, right, collar), prints }
 }
 
 // The inside of a collar is in its own shade and is labelled as skin; the middle of the neck shows the colour of skin there.
 function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
   const { skin, hair, along, across, lab } = parts
-  const inNeck = (i: number) => along.data[i] > COLLAR.from && along.data[i] < COLLAR.until
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const middle = subset(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < COLLAR.middle && !regions.head.data[i])
+  const inMiddle = { over: -COLLAR.middle, under: COLLAR.middle }
+  const neckSkin = withValue(without(skin, regions.head), along, { over: COLLAR.from, under: COLLAR.until })
+  const middle = withValue(neckSkin, across, inMiddle)
   const known = reduceMasked(lab, middle, factor)
   const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
   const beside = dilate(top, COLLAR.near * body.unit)
   const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
-  const isCollar = (i: number) =>
-    skin.data[i] === 1 &&
-    beside.data[i] === 1 &&
-    shoulders.data[i] === 1 &&
-    inNeck(i) &&
-    along.data[i] < COLLAR.skinUntil
-  const odd = maskWhere(skin, (i) => {
-    if (!(skin.data[i] || hair.data[i]) || along.data[i] < COLLAR_SHADE.from || along.data[i] > COLLAR_SHADE.until)
-      return false
-    if (regions.head.data[i] || Math.abs(across.data[i]) < COLLAR.middle) return false
+  const collar = withValue(intersect(skin, beside, shoulders), along, {
+    over: COLLAR.from,
+    under: Math.min(COLLAR.until, COLLAR.skinUntil),
+  })
+  const bare = withValue(union(skin, hair), along, { over: COLLAR_SHADE.from, under: COLLAR_SHADE.until })
+  const sides = without(bare, regions.head, withValue(bare, across, inMiddle))
+  const odd = subset(sides, (i) => {
     const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
     return darker > COLLAR_SHADE.darker && difference(lab, neck, i) > COLLAR_SHADE.difference
   })
-  return open(mostlyInside(odd, isCollar), 1)
+  return open(mostlyInside(odd, collar), 1)
 }
 
 // Connected regions that are mostly inside. Excludes regions that continue outside: hair behind a collar is as dark.
-function mostlyInside(mask: Mask, isInside: (i: number) => boolean): Mask {
+function mostlyInside(mask: Mask, collar: Mask): Mask {
   const { labels, components } = connectedComponents(mask)
+  const common = intersect(mask, collar)
   const inside = new Uint32Array(components.length + 1)
-  for (let i = 0; i < labels.length; i++) if (mask.data[i] && isInside(i)) inside[labels[i]]++
-  return subset(mask, (i) => isInside(i) && inside[labels[i]] > COLLAR_SHADE.inside * components[labels[i] - 1].area)
+  for (let i = 0; i < labels.length; i++) if (common.data[i]) inside[labels[i]]++
+  return subset(common, (i) => inside[labels[i]] > COLLAR_SHADE.inside * components[labels[i] - 1].area)
 }
 
 // On an arm that is mostly cloth all pixels except skin and hair belong to the sleeve, for any pattern.
@@ -101,16 +105,9 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const radius = body.armRadius[side]
   const end = Math.min(arm.bareEnd, arm.sleeveEnd + SLEEVE.beyond * body.unit)
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
-  const clothed = subset(near, (i) => person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i])
-  let cloth = 0
-  let all = 0
-  for (let i = 0; i < clothed.data.length; i++) {
-    all += clothed.data[i]
-    cloth += clothed.data[i] & top.data[i]
-  }
-  if (cloth <= SLEEVE.cloth * all) return createMask(top)
-  const cuff = shadedCuff({ person, body, parts, regions }, side)
-  return maskWhere(top, (i) => cuff.data[i] === 1 || (clothed.data[i] === 1 && !skin.data[i]))
+  const clothed = without(withValue(near, person.mask, { over: 0.5 }), regions.hair, regions.head)
+  if (countSet(intersect(clothed, top)) <= SLEEVE.cloth * countSet(clothed)) return createMask(top)
+  return union(shadedCuff({ person, body, parts, regions }, side), without(clothed, skin))
 }
 
 // The inside of a wide cuff is in its own shade and is labelled as the lower garment or as skin: use its hue.
@@ -125,8 +122,7 @@ function shadedCuff(
     Math.abs(way - arm.wrist) < CUFF_INSIDE.length * body.unit ? CUFF_INSIDE.width * body.armRadius[side] : 0,
   )
   const [cloth, others] = [medianColourOf(lab, top), [lower, skin].map((part) => medianColourOf(lab, part))]
-  return subset(around, (i) => {
-    if (person.mask.data[i] <= 0.3 || regions.hair.data[i] || top.data[i]) return false
+  return subset(without(withValue(around, person.mask, { over: 0.3 }), regions.hair, top), (i) => {
     const own = tintApart(lab, i, cloth)
     return (
       lab.data[i * 3] < CUFF_INSIDE.darker * cloth[0] &&
@@ -146,10 +142,11 @@ function withoutStrangers(
   { person, parts }: FittingRegions,
   { cloth, background }: { cloth: Reduced; background: Reduced },
 ): Mask {
-  return subset(mask, (i) => {
-    if (person.mask.data[i] >= 0.9) return true
-    return difference(parts.lab, cloth, i) < Math.max(MAX_CLOTH_DELTA, difference(parts.lab, background, i))
-  })
+  const strangers = subset(
+    withValue(mask, person.mask, { under: 0.9 }),
+    (i) => difference(parts.lab, cloth, i) >= Math.max(MAX_CLOTH_DELTA, difference(parts.lab, background, i)),
+  )
+  return without(mask, strangers)
 }
 
 // The soft edge of a mask leaves a rim of the garment outside: assign each pixel to the nearer colour.
@@ -160,13 +157,12 @@ function growOverEdge(
 ): Mask {
   const near = dilate(mask, OVER_EDGE.sure * body.unit)
   const far = dilate(mask, OVER_EDGE.alike * body.unit)
-  const alike = subset(far, (i) => {
-    if (mask.data[i]) return true
+  const alike = subset(without(far, mask), (i) => {
     const toCloth = difference(parts.lab, cloth, i)
     return toCloth < OVER_EDGE.difference && toCloth < difference(parts.lab, background, i)
   })
-  const rim = dilate(alike, Math.max(1, OVER_EDGE.rim * body.unit))
-  return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))
+  const rim = dilate(union(mask, alike), Math.max(1, OVER_EDGE.rim * body.unit))
+  return union(rim, withValue(near, person.mask, { over: 0.5 }))
 }
 
 // A high collar extends to the chin. Other colours at that height are usually hair or background.
@@ -184,14 +180,14 @@ function allowedPart(
   const [left, right] = bothSides((side) =>
     armMask(regions.arms[side], () => HIGHEST.raisedWidth * body.armRadius[side]),
   )
-  const raised = maskWhere(mask, (i) => left.data[i] + right.data[i] > 0)
-  return subset(grown, (i) => {
-    if (hair.data[i] || regions.head.data[i]) return false
-    if (lower.data[i] && !mask.data[i] && trousers.data[i]) return false
-    if (skin.data[i] && !prints.data[i] && !beside.data[i]) return false
-    if (along.data[i] > HIGHEST.body || shoulders.data[i] || raised.data[i]) return true
-    return mask.data[i] === 1 && Math.abs(across.data[i]) < HIGHEST.collarAcross && along.data[i] > HIGHEST.collar
+  const bare = without(skin, prints, beside)
+  const possible = without(grown, hair, regions.head, without(intersect(lower, trousers), mask), bare)
+  const collar = withValue(withValue(intersect(possible, mask), along, { over: HIGHEST.collar }), across, {
+    over: -HIGHEST.collarAcross,
+    under: HIGHEST.collarAcross,
   })
+  const beneath = withValue(possible, along, { over: HIGHEST.body })
+  return union(beneath, intersect(possible, union(shoulders, left, right)), collar)
 }
 
 function findBackgroundLike(
@@ -200,8 +196,7 @@ function findBackgroundLike(
   background: Reduced,
 ): Mask {
   const deep = erode(threshold(person.mask, 0.5), BACKGROUND_LIKE.deep * body.unit)
-  return subset(removable, (i) => {
-    const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > HIGHEST.body)
-    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, background, i) < BACKGROUND_LIKE.difference
-  })
+  const inside = union(deep, withValue(regions.shoulders, parts.along, { over: HIGHEST.body }))
+  const sure = without(inside, below(person.mask, 0.9))
+  return subset(without(removable, sure), (i) => difference(parts.lab, background, i) < BACKGROUND_LIKE.difference)
 }

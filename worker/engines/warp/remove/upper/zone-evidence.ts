@@ -2,7 +2,20 @@ import { bothSides } from '../../../../vision/body/keypoints.ts'
 import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { dilate } from '../../../../vision/raster/morphology.ts'
-import { createMask, type Mask, maskWhere, type Plane, subset } from '../../../../vision/raster/plane.ts'
+import {
+  below,
+  createMask,
+  intersect,
+  invert,
+  type Mask,
+  type Plane,
+  subset,
+  threshold,
+  union,
+  withLabel,
+  without,
+  withValue,
+} from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { cellAt } from '../../../../vision/raster/reduce.ts'
@@ -68,8 +81,7 @@ export function undressedArms(
 ): Mask {
   const { arms, uncovered, limbs } = regions
   const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
-  return subset(uncovered, (i) => {
-    if (!worn.mask.data[i] || !limbs.data[i] || parts.skin.data[i] || under.data[i]) return false
+  return subset(without(intersect(uncovered, worn.mask, limbs), parts.skin, under), (i) => {
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
@@ -87,14 +99,11 @@ export function undressedArms(
 export function keptUnder({ body, parts, placement, regions }: FittingRegions): Mask {
   const { openFront, neckCorners, sleeves, hem } = placement
   if (!openFront) return createMask(parts.along)
-  if (sleeves.length === 0) return maskWhere(parts.along, () => true)
+  if (sleeves.length === 0) return invert(createMask(parts.along))
   const [left, right] = openFront
   const above = neckCorners.map((corner) => move(corner, body.down, -0.5 * body.unit))
   const front = fillPolygon(parts.along, [above[0], ...left, ...right.toReversed(), above[1]])
-  return maskWhere(
-    front,
-    (i) => front.data[i] === 1 || regions.beyondCuffs.data[i] === 1 || parts.along.data[i] > hem - BELOW_HEM.above,
-  )
+  return union(front, regions.beyondCuffs, threshold(parts.along, hem - BELOW_HEM.above))
 }
 
 /** Removes the shadow and the seam below an old hem, too. */
@@ -120,20 +129,19 @@ export function growLowerDownwards(
 
 /** Background is visible only at the person's edge; an enclosed region is body. */
 export function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
-  const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
-  const open = dilate(outside, 2)
-  const background = maskWhere(mask, (i) => zones[i] === BACKGROUND)
-  const reached = componentsTouching(background, open)
-  for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
+  const open = dilate(below(mask, 0.3), 2)
+  const background = withLabel(mask, zones, BACKGROUND)
+  const enclosed = without(background, componentsTouching(background, open))
+  for (let i = 0; i < zones.length; i++) if (enclosed.data[i]) zones[i] = SKIN
 }
 
 /** The outline of an old sleeve is as jagged as its pattern and its folds: an arm's is smooth. */
 export function smoothArms(zones: Uint8Array, { person, body: { unit }, regions }: FittingRegions, cover: Plane): void {
   const sigma = ARM_OUTLINE * unit
-  const arms = subset(regions.limbs, (i) => zones[i] === SKIN && cover.data[i] < SOLID)
+  const arms = withValue(intersect(regions.limbs, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
   const near = dilate(arms, 2 * sigma)
-  const body = bodyWithin(zones, person.mask)
-  const inside = maskWhere(cover, (i) => body.data[i] === 1 || (zones[i] === KEEP && cover.data[i] >= SOLID))
+  const covered = without(withLabel(cover, zones, KEEP), below(cover, SOLID))
+  const inside = union(bodyWithin(zones, person.mask), covered)
   const share = featherMask(inside, sigma)
   for (let i = 0; i < zones.length; i++) {
     if (!near.data[i] || cover.data[i] >= SOLID) continue
@@ -145,7 +153,8 @@ export function smoothArms(zones: Uint8Array, { person, body: { unit }, regions 
 
 /** The person without the parts of the worn garment that background replaces. */
 export function bodyWithin(zones: Uint8Array, mask: Plane): Mask {
-  return maskWhere(mask, (i) => (zones[i] === KEEP ? mask.data[i] > 0.5 : zones[i] !== BACKGROUND))
+  const replaced = invert(withLabel(mask, zones, KEEP))
+  return without(union(threshold(mask, 0.5), replaced), withLabel(mask, zones, BACKGROUND))
 }
 
 /** An old sleeve leaves its shadow on the wall, and its own shaded rim is often mistaken for that shadow. */
@@ -154,8 +163,8 @@ export function removeCastShadow(
   { person, body, parts }: FittingRegions,
   { removable, background }: WornGarment,
 ): void {
-  const removed = subset(removable, (i) => zones[i] === BACKGROUND || zones[i] === SKIN)
-  const near = dilate(removed, CAST_SHADOW.near * body.unit)
+  const replaced = union(withLabel(removable, zones, BACKGROUND), withLabel(removable, zones, SKIN))
+  const near = dilate(intersect(removable, replaced), CAST_SHADOW.near * body.unit)
   const { data } = parts.lab
   for (let i = 0; i < zones.length; i++) {
     if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue

@@ -6,13 +6,17 @@ import { componentsTouching, connectedComponents } from '../../../../vision/rast
 import { distanceTo } from '../../../../vision/raster/distance.ts'
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
+  below,
   countSet,
   createMask,
+  intersect,
+  invert,
   type Mask,
-  maskWhere,
   type Plane,
   subset,
   union,
+  withLabel,
+  without,
 } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { difference, type Reduced } from '../../../../vision/raster/reduce.ts'
@@ -53,7 +57,9 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     isBelowHem: (i) => place.isBelowHem(i) && !place.isMidriff(i),
   }
   const zones = new Uint8Array(cover.data.length)
-  for (let i = 0; i < zones.length; i++) zones[i] = zoneOf(evidence, i)
+  // All other pixels stay.
+  const candidates = union(worn.removable, cuffs)
+  for (let i = 0; i < zones.length; i++) if (candidates.data[i]) zones[i] = zoneOf(evidence, i)
   growLowerDownwards(zones, fitting, { worn, cover, isBelowHem: place.isBelowHem })
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
@@ -168,10 +174,8 @@ function underCuff({ person, body, parts, placement, regions }: FittingRegions, 
       way > from && way < to ? CUFF_SHADOW.width * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0,
     )
   const { sleeveEnd } = arm
-  const bare = subset(
-    within(sleeveEnd + CUFF_SHADOW.beyond * unit, sleeveEnd + CUFF_SHADOW.toneUntil * unit),
-    (i) => parts.skin.data[i] === 1,
-  )
+  const beyond = within(sleeveEnd + CUFF_SHADOW.beyond * unit, sleeveEnd + CUFF_SHADOW.toneUntil * unit)
+  const bare = intersect(beyond, parts.skin)
   const tone = countSet(bare) < 20 ? null : medianOf(parts.lab, bare, 0)
   const isCloth = (i: number) => {
     if (parts.skinColour === null) return false
@@ -206,10 +210,10 @@ function extendGarmentToWornEdge(
   { garment, undressed }: { garment: FlatGarment; undressed: Mask },
 ): void {
   const { torso, sleeves, cover } = garment
-  const isOpen = (i: number) => (zones[i] === BACKGROUND || zones[i] === SKIN) && cover.data[i] < SOLID
-  const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
-  const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
-  const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
+  const solid = invert(below(cover, SOLID))
+  const replaced = without(union(withLabel(cover, zones, BACKGROUND), withLabel(cover, zones, SKIN)), solid)
+  const [toTorso, toSleeve] = [torso, sleeves].map((plane) => distanceTo(invert(below(plane, SOLID))))
+  const toEdge = distanceTo(invert(union(replaced, solid)))
   // Where the old garment diverges from the new one, the strip ends in a slope instead of a step.
   const isNear = (far: Plane, i: number, reach: number) => {
     const max = reach * body.unit
@@ -228,24 +232,17 @@ function extendGarmentToWornEdge(
     regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
   const hug = createMask(cover)
   for (let i = 0; i < zones.length; i++) {
-    if (!isOpen(i) || undressed.data[i]) continue
+    if (!replaced.data[i] || undressed.data[i]) continue
     if (parts.along.data[i] > placement.hem - 0.02) continue
     if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
     const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
     if (atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
   // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
-  const broad = open(
-    maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
-    EDGE_EXTENSION.tongue * body.unit,
-  )
-  for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
+  const broad = intersect(hug, open(union(hug, solid), EDGE_EXTENSION.tongue * body.unit))
   // Regions that an arm separates from the garment do not belong to it.
-  const seen = dilate(
-    maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
-    2,
-  )
-  const joined = withoutLumps(componentsTouching(hug, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
+  const seen = dilate(without(solid, intersect(regions.uncovered, parts.skin)), 2)
+  const joined = withoutLumps(componentsTouching(broad, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
   for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
 }
 
