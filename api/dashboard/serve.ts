@@ -9,7 +9,6 @@ import type { Customer } from '../shared/retention/customer.ts'
 import type { SecretBox } from '../shared/signing/secret-box.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { Engines } from './engine-names.ts'
 import { ROLES } from './operators.store.ts'
 import type { Grant, RoleGrant, SingleSignOn } from './single-sign-on.ts'
@@ -17,7 +16,6 @@ import type { Grant, RoleGrant, SingleSignOn } from './single-sign-on.ts'
 export interface ServeOptions {
   readonly config: ApiConfig
   readonly log: Log
-  readonly metrics: Metrics
   readonly lifecycle: Lifecycle
   readonly redis: Redis
   readonly storage: ObjectStorage
@@ -31,7 +29,7 @@ export interface ServeOptions {
 
 /** Serves the dashboard on its own port, if one is configured; otherwise its modules are not loaded. */
 export async function serveDashboard(options: ServeOptions): Promise<void> {
-  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce, erase, hasFeature } = options
+  const { config, log, lifecycle, redis, storage, engines, secrets, announce, erase, hasFeature } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
   const { createDashboard } = await import('./dashboard.ts')
@@ -58,7 +56,7 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
     hasFeature,
     endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },
   })
-  const server = createHttpServer(app.callback(), { name: 'dashboard', log, metrics })
+  const server = createHttpServer(app.callback(), { name: 'dashboard', log })
   server.listen(DASHBOARD_PORT, DASHBOARD_HOST, () => log.info({ port: DASHBOARD_PORT }, 'dashboard listening'))
   lifecycle.onStop('dashboard', () => {
     stopping.abort()

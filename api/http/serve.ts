@@ -38,7 +38,7 @@ export function startServer(
     response.setHeader('retry-after', '1')
     refuse(response, STARTING)
   }
-  const server = createHttpServer((request, response) => handle(request, response), { name: 'api', log, metrics })
+  const server = createHttpServer((request, response) => handle(request, response), { name: 'api', log })
   server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
   return {
     /** Serves from now on. `endStreams` ends the responses that are still open when the process stops. */

@@ -1,15 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Log } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import { createPipelines } from './pipelined-requests.ts'
 import { createBoundedRequest } from './small-chunks.ts'
 import { answerUnparsedRequests, refuse, refuseUndecodableUrl, refuseWithoutHost } from './unparsed-requests.ts'
 
 export interface HttpServerOptions {
-  /** Label of the server in logs and in `drape_http_faults_total`. */
+  /** Of the server, in logs. */
   readonly name: 'api' | 'dashboard' | 'probes'
   readonly log: Pick<Log, 'error'>
-  readonly metrics: Pick<Metrics, 'httpFaults'>
   /**
    * Time limits for receiving the headers (`headersMs`) and the whole request (`requestMs`); slower requests get 408.
    */
@@ -33,12 +31,12 @@ const CHECKS = 5
 
 /**
  * Creates an HTTP server whose handler cannot crash the process. An error of the handler, synchronous or not, is
- * logged, counted and answered with 500; if the response has already started, the connection is closed. Requests of one
+ * logged and answered with 500; if the response has already started, the connection is closed. Requests of one
  * connection are handled sequentially. Requests that do not reach the handler get the error body too.
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
-  { name, log, metrics, headersMs = HEADERS_MS, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: HttpServerOptions,
+  { name, log, headersMs = HEADERS_MS, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: HttpServerOptions,
 ): Server {
   const limits = {
     headersTimeout: headersMs,
@@ -64,7 +62,6 @@ export function createHttpServer(
       try {
         await handle(request, response)
       } catch (error) {
-        metrics.httpFaults.inc({ server: name })
         log.error({ err: error, server: name }, 'HTTP handler failed')
         refuse(response, FAULT)
       }

@@ -54,7 +54,7 @@ export function createProbeServer({
     const { status, body } = page ? await page() : { status: 404, body: { status: 'unknown' } }
     return answer(response, status, body)
   }
-  return createHttpServer(handle, { name: 'probes', log, metrics, headersMs: REQUEST_MS, requestMs: REQUEST_MS })
+  return createHttpServer(handle, { name: 'probes', log, headersMs: REQUEST_MS, requestMs: REQUEST_MS })
 }
 
 async function failedChecks(checks: ReadyChecks): Promise<Record<string, string>> {

@@ -231,10 +231,6 @@ function createServerMetrics({ counter, known }: Make) {
       name: 'drape_request_log_dropped_total',
       help: 'Requests missing in the request log, by reason: account (too many of one account), buffer (too many of all), database (not written)',
     }),
-    httpFaults: known('server', ['api', 'dashboard', 'probes'], {
-      name: 'drape_http_faults_total',
-      help: 'Requests whose handler failed outside all error handlers, by server',
-    }),
   }
 }
 

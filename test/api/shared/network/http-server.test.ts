@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../../../api/shared/network/http-server.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
-import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 
 const log = createLog({ process: 'api', level: 'silent' })
 
@@ -15,14 +14,13 @@ describe('an HTTP server', () => {
   })
 
   async function serve(handle: Parameters<typeof createHttpServer>[0], stalledMs?: number, headersMs?: number) {
-    const metrics = createMetrics('test')
-    const server = createHttpServer(handle, { name: 'probes', log, metrics, stalledMs, headersMs })
+    const faults: unknown[] = []
+    const error = (entry: unknown) => faults.push(entry)
+    const server = createHttpServer(handle, { name: 'probes', log: { error }, stalledMs, headersMs })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     stops.push(() => server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const countFaults = async () =>
-      Number(/^drape_http_faults_total\{server="probes"\} (\d+)$/m.exec((await metrics.scrape()).text)?.[1])
-    return { url, countFaults }
+    return { url, faults }
   }
 
   it.each([
@@ -33,22 +31,22 @@ describe('an HTTP server', () => {
       },
     ],
     ['later', async () => Promise.reject(new Error('later'))],
-  ])('answers 500 and counts when its handler throws %s', async (_, handle) => {
-    const { url, countFaults } = await serve(handle)
-    expect(await countFaults()).toBe(0)
+  ])('answers 500 and logs it when its handler throws %s', async (_, handle) => {
+    const { url, faults } = await serve(handle)
+    expect(faults).toEqual([])
     const response = await fetch(url)
     expect([response.status, await response.json()]).toMatchObject([500, { code: 'INTERNAL_ERROR' }])
-    expect(await countFaults()).toBe(1)
+    expect(faults).toEqual([expect.objectContaining({ server: 'probes' })])
   })
 
   it('closes the connection when its handler throws after the response has started', async () => {
-    const { url, countFaults } = await serve(async (_, response) => {
+    const { url, faults } = await serve(async (_, response) => {
       response.writeHead(200, { 'content-length': '10' })
       response.write('half')
       throw new Error('in the middle')
     })
     await expect(fetch(url).then((response) => response.text())).rejects.toThrow()
-    expect(await countFaults()).toBe(1)
+    expect(faults).toEqual([expect.objectContaining({ server: 'probes' })])
   })
 
   it('stops as soon as the last response has ended', async () => {
@@ -56,7 +54,6 @@ describe('an HTTP server', () => {
     const server = createHttpServer((_, response) => ask(() => response.end('late')), {
       name: 'probes',
       log,
-      metrics: createMetrics('test'),
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

@@ -2,7 +2,6 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../../../api/shared/network/http-server.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
-import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 
 describe('a request that reaches no handler', () => {
   let release = () => {}
@@ -16,7 +15,6 @@ describe('a request that reaches no handler', () => {
     {
       name: 'probes',
       log: createLog({ process: 'api', level: 'silent' }),
-      metrics: createMetrics('test'),
       headersMs: 2000,
       requestMs: 3000,
     },
