@@ -8,7 +8,7 @@ export async function findHelm(): Promise<string> {
   const installed = findCommand(['helm'])
   const version = installed && (await run(installed, ['version', '--short']).catch(() => ''))
   if (installed && version?.startsWith('v4.')) return installed
-  const found = await findGoTool(HELM, console.error)
+  const found = await findGoTool(HELM, (text) => console.error(`${text} (To save this time, install Helm 4.)`))
   if (typeof found !== 'string') throw new Error(found.unavailable)
   return found
 }
