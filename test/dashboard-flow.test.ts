@@ -291,6 +291,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(await bottomOf(`form[action$="/credits"] button`)).toBeLessThan(SIZES.desktop.height)
     const context = browser.defaultBrowserContext()
     await context.overridePermissions(dashboard.url, ['clipboard-read', 'clipboard-sanitized-write'])
+    expect(await page.$eval('.id button', (one) => one.getBoundingClientRect().height)).toBeLessThan(32)
     await page.click('.id button')
     await page.waitForFunction(`document.querySelector('.id [role=status]').textContent === 'Copied'`)
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(contents.accountId)

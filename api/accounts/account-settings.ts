@@ -6,6 +6,7 @@ import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../shared/generations/generation
 /** Requests per minute of an account without limits of its own. Reads: 200 callers that poll every 2 s. */
 export const DEFAULT_REQUESTS = { reads: 6000, writes: 100, polls: 300 } as const
 export const DEFAULT_FAILED_PER_HOUR = 200
+export const DEFAULT_STORAGE_MEGABYTES = 102_400
 
 const DAYS = { minimum: 1, maximum: 90 } as const
 const COUNT = { minimum: 1, maximum: 1_000_000_000 } as const
@@ -119,7 +120,7 @@ export const ACCOUNT_SETTINGS = {
   storageMegabytes: {
     schema: Type.Integer(AMOUNT),
     label: 'Storage quota in megabytes',
-    absent: 'default of the installation',
+    absent: String(DEFAULT_STORAGE_MEGABYTES),
   },
   creditsLowAt: {
     schema: Type.Integer(AMOUNT),

@@ -77,7 +77,7 @@ async function requirePassword(
   ctx: SignedInContext,
   { operators, audit, budget, verifyPassword }: OwnPasswordOptions,
 ): Promise<string> {
-  const { id, email } = ctx.state.operator
+  const { id, email, accountId } = ctx.state.operator
   const { allowed, resetSeconds } = await budget(`password ${id}`)
   if (!allowed) {
     const minutes = Math.ceil(resetSeconds / 60)
@@ -86,7 +86,7 @@ async function requirePassword(
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1)
   const { passwordHash = null } = (await operators.findSecret(email)) ?? {}
   if ((await verifyPassword(password, passwordHash)) && passwordHash !== null) return passwordHash
-  await audit.insert({ ...actorOf(ctx), form: null }, { action: 'password.refused', object: id })
+  await audit.insert({ ...actorOf(ctx), form: null }, { action: 'password.refused', object: id, accountId })
   throw wrongPassword()
 }
 

@@ -1,10 +1,9 @@
+import { DEFAULT_STORAGE_MEGABYTES } from '../accounts/account-settings.ts'
 import type { AccountRecord } from '../accounts/accounts.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 
 const MB = 1024 * 1024
-/** Quota of accounts without their own quota. */
-const DEFAULT_MEGABYTES = 102_400
 /** Lifetime of a cached sum; bytes that this process stores meanwhile are added to it. */
 const CACHE_MS = 15_000
 
@@ -34,7 +33,7 @@ export function createStorageQuota({
     ms: CACHE_MS,
   })
   return async ({ id, settings }, bytes, store) => {
-    const quota = (settings.storageMegabytes ?? DEFAULT_MEGABYTES) * MB
+    const quota = (settings.storageMegabytes ?? DEFAULT_STORAGE_MEGABYTES) * MB
     const usage = await findUsage(id)
     if (usage.stored + usage.added + bytes > quota) {
       throw new DrapeError(

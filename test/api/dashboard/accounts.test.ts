@@ -64,6 +64,11 @@ describe('accounts in the dashboard', () => {
   it('have limits that can be set and removed', async () => {
     const id = await insert()
     const page = `/accounts/${id}`
+    const { text } = await browser.get(page)
+    const applying = ['writesPerMinute', 'readsPerMinute', 'failedGenerationsPerHour', 'storageMegabytes'].map(
+      (name) => new RegExp(`name="${name}"[\\s\\S]*?Empty: (.+?)\\.</p>`).exec(text)?.[1],
+    )
+    expect(applying).toEqual(['100', '6000', '200', '102400'])
     await browser.submit(page, page, { monthlyGenerations: '100', creditsLowAt: '0', retentionDays: '1' })
     expect(await accounts().find(id)).toMatchObject({
       retentionDays: 1,
