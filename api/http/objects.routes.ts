@@ -2,7 +2,7 @@ import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { attachment } from '../shared/storage/attachment.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import { contentTypeOf, isKey } from '../shared/storage/object.ts'
+import { cacheControl, contentTypeOf, isKey } from '../shared/storage/object.ts'
 import { verifyObjectLink } from '../shared/storage/object-link.ts'
 import { sendImage } from './answers/image-body.ts'
 import type { AppContext, AppState } from './state.ts'
@@ -30,7 +30,7 @@ async function getObject(ctx: AppContext, { storage, signingSecret }: ObjectOpti
   const bytes = await storage.get(key)
   if (!bytes) throw new DrapeError('ROUTE_NOT_FOUND', 'The image has been deleted.')
   ctx.type = contentTypeOf(key)
-  ctx.set('Cache-Control', 'private, max-age=300')
+  ctx.set('Cache-Control', cacheControl(Number(query.get('expires')) - Date.now() / 1000))
   ctx.set('X-Content-Type-Options', 'nosniff')
   // Embedded in the pages of shops.
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')

@@ -40,6 +40,5 @@ function getStart(ctx: AppContext, { page, links }: { readonly page: string; rea
 }
 
 function getHealth(ctx: AppContext): void {
-  ctx.set('Cache-Control', 'no-store')
   ctx.body = { status: 'ok' }
 }

@@ -29,7 +29,6 @@ export function streamEvents(
   const disconnected = new AbortController()
   stream.once('close', () => disconnected.abort())
   ctx.type = 'text/event-stream'
-  ctx.set('Cache-Control', 'no-store')
   // Disables buffering in proxies.
   ctx.set('X-Accel-Buffering', 'no')
   ctx.body = stream

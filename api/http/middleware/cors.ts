@@ -26,8 +26,7 @@ const HEADERS = [
 
 /**
  * Lets pages of any origin read responses of the storefront, errors included, and images of links. Credentials such as
- * cookies are not allowed, so a page cannot act for a user who is signed in elsewhere. Responses of the storefront are
- * not cached unless they allow it.
+ * cookies are not allowed, so a page cannot act for a user who is signed in elsewhere.
  */
 export function storefrontCors({ development }: { development: boolean }): Middleware<AppState> {
   const share = cors({
@@ -38,8 +37,6 @@ export function storefrontCors({ development }: { development: boolean }): Middl
     maxAge: PREFLIGHT_SECONDS,
   }) as Middleware<AppState>
   return function crossOrigin(ctx, next) {
-    if (STOREFRONT.test(ctx.path)) ctx.set('Cache-Control', 'no-store')
-    else if (!LINKED.test(ctx.path)) return next()
-    return share(ctx, next)
+    return STOREFRONT.test(ctx.path) || LINKED.test(ctx.path) ? share(ctx, next) : next()
   }
 }

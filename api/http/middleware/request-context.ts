@@ -9,7 +9,7 @@ const USABLE_ID = /^[\w.:-]{1,128}$/
 
 /**
  * Gives every request an ID (the caller's `X-Request-Id` when it has a simple format) and a logger, records metrics and
- * logs one line at its end. `record` receives the requests of accounts, without bodies, path values, queries and addresses.
+ * logs one line at its end. No response is stored unless its route allows it. `record` receives the requests of accounts, without bodies, path values, queries and addresses.
  */
 export function requestContext({
   log,
@@ -37,6 +37,8 @@ export function requestContext({
     ctx.state.requestId = requestId
     logLazily(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
+    // Unless the route says otherwise. Some proxies store every response without this header, also of callers with keys.
+    ctx.set('Cache-Control', 'no-store')
     const started = performance.now()
     ctx.state.receivedAt = started
     const createdAt = new Date()

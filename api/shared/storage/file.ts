@@ -70,6 +70,7 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
       const [cause] = refused.values()
       if (refused.size > 0) throw new DeletionRefused(refused.keys(), cause)
     },
+    countVersioned: async () => 0,
     exists: async (key) => (await orNull(stat(pathOf(key)))) !== null,
     async signedUrl(key, { expiresInSeconds, filename }) {
       assertKey(key)

@@ -18,6 +18,11 @@ export interface ObjectStorage {
    */
   delete(keys: readonly string[]): Promise<void>
   exists(key: string): Promise<boolean>
+  /**
+   * Counts the objects of which the storage keeps versions, which no other method reads: after a deletion, a bucket with versioning
+   * keeps the bytes. Null when the storage does not say.
+   */
+  countVersioned(keys: readonly string[]): Promise<number | null>
   /** A public link that expires; with `filename`, browsers save the object instead of showing it. */
   signedUrl(key: string, options: SignedUrlOptions): Promise<string>
   /** The key of the object that a link points to, expired or not; null for other links. */
@@ -51,6 +56,11 @@ export interface OpenedObject {
 export interface SignedUrlOptions {
   readonly expiresInSeconds: number
   readonly filename?: string
+}
+
+/** For browsers, which may show an object for 5 minutes, but not after its link: an erasure cannot reach their caches, nor shared ones. */
+export function cacheControl(secondsLeft: number): string {
+  return `private, max-age=${Math.max(0, Math.min(300, Math.floor(secondsLeft)))}`
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

@@ -38,7 +38,7 @@ export function createDeletion(ways: readonly DeletionWay[], onFallback: (reason
 }
 
 /** Whether the server does not know the request or one of its headers. */
-function isUnsupported(error: unknown): boolean {
+export function isUnsupported(error: unknown): boolean {
   const status = statusOf(error) ?? 0
   return status === 501 || (status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status))
 }

@@ -5,10 +5,12 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetBucketVersioningCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectVersionsCommand,
   type MultipartUpload,
   NoSuchKey,
   NotFound,
@@ -23,6 +25,7 @@ import { attachment } from './attachment.ts'
 import {
   assertContentType,
   assertKey,
+  cacheControl,
   DeletionRefused,
   isKey,
   type ObjectStorage,
@@ -30,7 +33,7 @@ import {
   storageError,
   withStorageErrors,
 } from './object.ts'
-import { createDeletion, type DeletionWay, isRefusal, statusOf } from './s3-deletion.ts'
+import { createDeletion, type DeletionWay, isRefusal, isUnsupported, statusOf } from './s3-deletion.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
@@ -94,9 +97,15 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
         )
     },
     exists: async (key) => (await orNull(client.send(new HeadObjectCommand(place(key))))) !== null,
+    countVersioned: (keys) =>
+      countVersioned(
+        client,
+        keys.map((key) => place(key)),
+      ),
     async signedUrl(key, { expiresInSeconds, filename }) {
       const ResponseContentDisposition = filename === undefined ? undefined : attachment(filename)
-      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
+      const ResponseCacheControl = cacheControl(expiresInSeconds)
+      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition, ResponseCacheControl })
       return withStorageErrors(getSignedUrl(linkClient, command, { expiresIn: expiresInSeconds }))
     },
     keyOf,
@@ -107,7 +116,8 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
       if (key === null || !sent || !term || Date.now() > term.signingDate.getTime() + term.expiresIn * 1000)
         return false
       const ResponseContentDisposition = sent.get('response-content-disposition') ?? undefined
-      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
+      const ResponseCacheControl = sent.get('response-cache-control') ?? undefined
+      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition, ResponseCacheControl })
       const signer = findPlace(url)?.client ?? client
       const signed = new URL(await withStorageErrors(getSignedUrl(signer, command, term)))
       return isSameText(sortedQuery(sent), sortedQuery(signed.searchParams))
@@ -277,7 +287,32 @@ function useMd5({ middlewareStack }: DeleteObjectsCommand): void {
   )
 }
 
-/** Maximum concurrent requests of a server without `DeleteObjects`. */
+/** Versions include those of objects whose keys begin with this key; a key with an ending has no such neighbours. */
+async function countVersioned(client: S3Client, places: readonly { Bucket: string; Key: string }[]) {
+  const [first] = places
+  if (first === undefined) return 0
+  try {
+    const { Status } = await client.send(new GetBucketVersioningCommand({ Bucket: first.Bucket }))
+    if (!Status) return 0
+    let count = 0
+    for (let i = 0; i < places.length; i += CONCURRENCY) {
+      const found = await Promise.all(
+        places.slice(i, i + CONCURRENCY).map(async ({ Bucket, Key }) => {
+          const { Versions = [] } = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: Key }))
+          return Versions.some((version) => version.Key === Key)
+        }),
+      )
+      count += found.filter(Boolean).length
+    }
+    return count
+  } catch (error) {
+    // The server does not know the request, or the key lacks the permission.
+    if (isRefusal(error) || isUnsupported(error)) return null
+    throw storageError(error)
+  }
+}
+
+/** Maximum concurrent requests for single objects. */
 const CONCURRENCY = 16
 
 async function deleteSingly({ client, bucket }: Place, names: readonly string[]): Promise<string[]> {

@@ -79,7 +79,6 @@ async function getGeneration(
   { params }: OneGeneration,
 ): Promise<ShopperGeneration> {
   const generation = await findOwn(ctx, options, params.id)
-  ctx.set('Cache-Control', 'no-store')
   return presentToShopper(generation, options)
 }
 

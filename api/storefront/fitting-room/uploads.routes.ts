@@ -207,7 +207,6 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promis
     throw notAgreed()
   }
   const query = signUploadLink({ uploadKey, secret, expiresAt: Date.now() + LINK_MS })
-  ctx.set('Cache-Control', 'no-store')
   return {
     uploadUrl: `${publicUrl.replace(/\/+$/, '')}/public/uploads/${uploadKey}?${query}`,
     uploadKey,

@@ -98,7 +98,6 @@ function wantsJson(ctx: AppContext): boolean {
 /** The page is private: it is not cached or indexed, and sends no referrer. */
 const setHeaders: Middleware<AppState> = (ctx, next) => {
   ctx.vary('Accept, Accept-Language, User-Agent')
-  ctx.set('Cache-Control', 'no-store')
   ctx.set('X-Robots-Tag', 'noindex, noimageindex')
   ctx.set('Referrer-Policy', 'strict-origin')
   ctx.set('X-Content-Type-Options', 'nosniff')

@@ -44,6 +44,5 @@ async function postVisitor(
     throw new DrapeError('CAPTCHA_REQUIRED', 'Solve the challenge of the CAPTCHA provider and send its response.')
   }
   const { visitorToken, expiresAt } = issueVisitorToken({ shopId: shop.id, secret, now: Date.now() })
-  ctx.set('Cache-Control', 'no-store')
   return { visitorToken, expiresAt: expiresAt.toISOString() }
 }

@@ -86,7 +86,6 @@ async function getNotice(
   const { shop, account, shopperId } = requesterOf(ctx)
   const current = await currentPolicy(shop, consents)
   const at = await consents.findGiven({ accountId: account.id, shopId: shop.id, shopperId }, current.version)
-  ctx.set('Cache-Control', 'no-store')
   return {
     required: shop.requiresConsent,
     policy: shop.domain,
@@ -112,7 +111,6 @@ async function postConsent(
   await assertCurrent({ accountId: account.id, policy }, version, consents)
   const visitor = { accountId: account.id, shopId: shop.id, shopperId }
   const at = await consents.give(visitor, { version, language: body.language.toLowerCase() })
-  ctx.set('Cache-Control', 'no-store')
   return { policy, version, at: at.toISOString() }
 }
 

@@ -10,7 +10,7 @@ import { presentFacts } from './statement.ts'
 
 export interface IssueOptions {
   readonly erasures: Erasures
-  readonly storage: Pick<ObjectStorage, 'exists'>
+  readonly storage: Pick<ObjectStorage, 'exists' | 'countVersioned'>
   /** Drops attempts that no worker has taken, and returns those that one still holds. */
   readonly dropJobs: (jobs: readonly { readonly id: string; readonly attempt: number }[]) => Promise<number>
   readonly keyring: Keyring
@@ -87,7 +87,7 @@ async function confirm(
     (await findLateUploads(erasure, options)) ??
     (await findUnlogged(erasure, options))
   if (open !== null) return erasures.postpone(id, open)
-  const { keys, byKind, bytes, left } = await readObjects(erasure, options)
+  const { keys, byKind, bytes, left, versioned } = await readObjects(erasure, options)
   if (left > 0) {
     log.error({ erasureId: id, objects: left }, 'erased objects are still in the storage: the next sweep deletes them')
     return erasures.postpone(id, { waitsFor: 'storage', seconds: LATER_SECONDS })
@@ -102,6 +102,7 @@ async function confirm(
     rows,
     cancelledJobs,
     webhooks,
+    versioned,
     installation: options.installation,
   })
   const { leaves, ...receipt }: Receipt = await signReceipt(facts, keys, await options.findKey())
@@ -130,13 +131,14 @@ async function readObjects({ id }: DueErasure, { erasures, storage }: IssueOptio
   const keys: string[] = []
   const byKind: Record<string, number> = {}
   let [bytes, left] = [0, 0]
+  let versioned: number | null = 0
   for (;;) {
     const page = await erasures.findObjects(id, { after: keys.at(-1) ?? '', limit: PAGE })
-    if (page.length === 0) return { keys, byKind, bytes, left }
-    const there = await findStored(
-      page.map(({ key }) => key),
-      storage,
-    )
+    if (page.length === 0) return { keys, byKind, bytes, left, versioned }
+    const names = page.map(({ key }) => key)
+    const there = await findStored(names, storage)
+    const more: number | null = versioned === null ? null : await storage.countVersioned(names)
+    versioned = versioned === null || more === null ? null : versioned + more
     if (there.length > 0) await erasures.expireAgain(id, there)
     left += there.length
     for (const object of page) {

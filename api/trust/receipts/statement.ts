@@ -10,11 +10,14 @@ interface Found {
   readonly cancelledJobs: number
   /** Webhooks that still name the end user. */
   readonly webhooks: number
+  /** Erased objects of which the storage keeps versions; null: unknown. */
+  readonly versioned: number | null
   readonly installation: string
 }
 
 /** Statement of a receipt, when all confirmations are complete. */
-export function presentFacts({ erasure, byKind, bytes, rows, cancelledJobs, webhooks, installation }: Found): Facts {
+export function presentFacts(found: Found): Facts {
+  const { erasure, byKind, bytes, rows, cancelledJobs, versioned, installation } = found
   const confirmedAt = erasure.checkedAt.toISOString()
   const confirmations: Statement['confirmations'] = [
     {
@@ -25,7 +28,9 @@ export function presentFacts({ erasure, byKind, bytes, rows, cancelledJobs, webh
     {
       place: 'objectStorage',
       confirmedAt,
-      how: 'After the deletion, the storage was asked for each object and had none, except objects under a legal hold.',
+      how: `After the deletion, the storage was asked for each object and had none, except objects under a legal hold.${
+        versioned === null ? ' It does not say whether it keeps earlier versions.' : ''
+      }`,
     },
     { place: 'workers', confirmedAt, how: 'No worker holds a job of the end user; cancelled jobs stored no result.' },
     { place: 'caches', confirmedAt, how: 'Every cache entry and counter from before the erasure has expired.' },
@@ -51,11 +56,11 @@ export function presentFacts({ erasure, byKind, bytes, rows, cancelledJobs, webh
     rows,
     cancelledJobs,
     confirmations,
-    kept: findKept({ erasure, rows, webhooks }),
+    kept: findKept(found),
   }
 }
 
-function findKept({ erasure, rows, webhooks }: Pick<Found, 'erasure' | 'rows' | 'webhooks'>): Statement['kept'] {
+function findKept({ erasure, rows, webhooks, versioned }: Found): Statement['kept'] {
   const { heldObjects } = erasure
   const { generations = 0, consents = 0 } = rows
   return [
@@ -63,6 +68,12 @@ function findKept({ erasure, rows, webhooks }: Pick<Found, 'erasure' | 'rows' | 
       what: 'objects',
       count: heldObjects,
       reason: 'A legal hold of a RetentionPolicy. No request reads them; they are deleted when the hold ends.',
+    },
+    {
+      what: 'objectVersions',
+      count: versioned ?? 0,
+      reason:
+        'Earlier versions of erased objects, which no request reads. The bucket keeps them until a lifecycle rule deletes them, and those under a lock at least until the lock ends.',
     },
     {
       what: 'generations',

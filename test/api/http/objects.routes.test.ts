@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { type Drape, formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { createDevelopmentShop } from '../../support/shop.ts'
+
+const LINKS = { SIGNING_SECRET: 'a key that signs' }
 
 describe('a part of an image', () => {
   let drape: Drape
@@ -10,7 +13,7 @@ describe('a part of an image', () => {
   let etag: string
 
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ env: LINKS })
     const shop = await createDevelopmentShop(drape)
     const body = formOf(undefined, { file: await readSmallPerson() })
     const options = { headers: shop.headers, body, key: null }
@@ -64,5 +67,20 @@ describe('a part of an image', () => {
       expect(answer.headers.get('accept-ranges')).toBe('bytes')
     const again = await fetch(url, { headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' } })
     expect(again.status).toBe(304)
+  })
+
+  it('is kept by browsers alone, for 5 minutes or until its link ends; other responses are not kept', async () => {
+    const keptFor = async (link: string) => (await fetch(link)).headers.get('cache-control')
+    expect(await keptFor(url)).toBe('private, max-age=300')
+    const signing = { publicUrl: drape.api.url, signingSecret: LINKS.SIGNING_SECRET }
+    const storage = await createStorage(drape.env.STORAGE_URL, signing)
+    const key = storage.keyOf(url) ?? ''
+    expect(await keptFor(await storage.signedUrl(key, { expiresInSeconds: 9 }))).toMatch(/^private, max-age=[89]$/)
+    const forged = new URL(url)
+    forged.searchParams.set('expires', '9')
+    for (const path of [forged.href, '/tryon/v1/account', '/tryon/v1/none', '/healthz'])
+      expect(await keptFor(new URL(path, drape.api.url).href), path).toBe('no-store')
+    expect((await drape.call('GET', '/tryon/v1/account')).headers.get('cache-control')).toBe('no-store')
+    storage.close()
   })
 })

@@ -1,8 +1,10 @@
 import {
   CopyObjectCommand,
+  CreateBucketCommand,
   DeleteObjectCommand,
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
+  PutObjectRetentionCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -66,6 +68,34 @@ describe.skipIf('unavailable' in server)('a bucket with versioning', () => {
     await client.send(new CopyObjectCommand({ Bucket, Key, CopySource }))
     expect(await read(Key)).toBe('first')
     expect((await findVersions(Key)).versions).toHaveLength(3)
+  })
+
+  it('says of which objects it keeps versions, and of which not', async () => {
+    const [Key, unknown] = ['persons/counted.jpg', 'persons/unknown.jpg']
+    await storage.put(Key, Buffer.from('first'), JPEG)
+    await storage.delete([Key])
+    expect(await storage.countVersioned([])).toBe(0)
+    expect(await storage.countVersioned([Key, unknown])).toBe(1)
+    const { versions, markers } = await findVersions(Key)
+    for (const { VersionId } of [...versions, ...markers])
+      await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))
+    expect(await storage.countVersioned([Key, unknown])).toBe(0)
+  })
+
+  it('with object lock hides a locked image that is deleted, and says that it keeps it until the lock ends', async () => {
+    const [Locked, Key] = ['locked', 'persons/locked.jpg']
+    await client.send(new CreateBucketCommand({ Bucket: Locked, ObjectLockEnabledForBucket: true }))
+    const locked = createS3Storage({ bucket: Locked, prefix: '', endpoint, region: 'us-east-1', pathStyle: true })
+    const Retention = { Mode: 'COMPLIANCE' as const, RetainUntilDate: new Date(Date.now() + 60_000) }
+    await locked.put(Key, Buffer.from('image'), JPEG)
+    await client.send(new PutObjectRetentionCommand({ Bucket: Locked, Key, Retention }))
+    await locked.delete([Key])
+    expect(await locked.exists(Key)).toBe(false)
+    expect(await locked.countVersioned([Key])).toBe(1)
+    const { Versions = [] } = await client.send(new ListObjectVersionsCommand({ Bucket: Locked, Prefix: Key }))
+    const removal = client.send(new DeleteObjectCommand({ Bucket: Locked, Key, VersionId: Versions[0].VersionId }))
+    await expect(removal).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } })
+    locked.close()
   })
 
   it('contains nothing of an erased image after the deletion of each version and delete marker', async () => {

@@ -45,6 +45,15 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     expect([answer.status, await answer.text()]).toEqual([200, 'image'])
     expect(answer.headers.get('content-type')).toBe('image/jpeg')
     expect(answer.headers.get('content-disposition')).toBeNull()
+    // Not longer than the link, and at most 5 minutes.
+    expect(answer.headers.get('cache-control')).toBe('private, max-age=60')
+    const longer = await fetch(await storage.signedUrl('results/a.jpg', { expiresInSeconds: 3600 }))
+    expect(longer.headers.get('cache-control')).toBe('private, max-age=300')
+  })
+
+  it('keeps no versions in a bucket without versioning', async () => {
+    await storage.put('results/once.jpg', Buffer.from('image'), JPEG)
+    expect([0, null]).toContain(await storage.countVersioned(['results/once.jpg']))
   })
 
   it('returns links that download under a file name', async () => {

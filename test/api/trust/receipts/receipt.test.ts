@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readKeyring } from '../../../../api/shared/signing/keyring.ts'
 import { leafOf, rootOf } from '../../../../api/trust/receipts/merkle.ts'
 import { presentKey, signReceipt } from '../../../../api/trust/receipts/sign.ts'
+import { presentFacts } from '../../../../api/trust/receipts/statement.ts'
 import { listsObject, verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
 
 const FACTS = {
@@ -40,6 +41,27 @@ describe('the Merkle tree of a receipt', () => {
 })
 
 describe('a receipt', () => {
+  it('counts erased objects of which the storage keeps versions, and says when it does not know', () => {
+    const times = { requestedAt: new Date(), erasedAt: new Date(), checkedAt: new Date() }
+    const erasure = {
+      id: 'era_1',
+      accountId: 'acc_1',
+      customer: '',
+      heldObjects: 0,
+      cachedSeconds: 0,
+      logKey: null,
+      edition: '',
+    }
+    const found = { byKind: {}, bytes: 0, rows: {}, cancelledJobs: 0, webhooks: 0, installation: '' }
+    const present = (versioned: number | null) => {
+      const { kept, confirmations } = presentFacts({ ...found, erasure: { ...erasure, ...times }, versioned })
+      return [kept.map(({ what, count }) => ({ what, count })), confirmations[1].how.includes('earlier versions')]
+    }
+    expect(present(0)).toEqual([[], false])
+    expect(present(2)).toEqual([[{ what: 'objectVersions', count: 2 }], false])
+    expect(present(null)).toEqual([[], true])
+  })
+
   it('is valid as signed, in any formatting, and inside the response of the API', () => {
     expect(verifyReceipt(text, [key.keyId])).toMatchObject({ status: 'valid', statement: { id: 'era_1' } })
     expect(verifyReceipt(JSON.stringify(receipt, null, 2), [key.keyId]).status).toBe('valid')
