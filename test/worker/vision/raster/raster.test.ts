@@ -7,7 +7,18 @@ import { distanceTo } from '../../../../worker/vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../worker/vision/raster/fill.ts'
 import { gaussianBlur, guidedFilter } from '../../../../worker/vision/raster/filter.ts'
 import { close, dilate, erode } from '../../../../worker/vision/raster/morphology.ts'
-import { type Colours, countSet, createMask, createPlane, maskWhere } from '../../../../worker/vision/raster/plane.ts'
+import {
+  type Colours,
+  countSet,
+  createMask,
+  createPlane,
+  intersect,
+  invert,
+  type Mask,
+  maskWhere,
+  union,
+  without,
+} from '../../../../worker/vision/raster/plane.ts'
 import { coverPolygon, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import {
   applyAffine,
@@ -49,6 +60,20 @@ describe('colour', () => {
     for (let c = 0; c < 3; c++) expect(Math.abs(lab.data[c] - expected[c])).toBeLessThan(0.1)
     const back = labToRgb(lab)
     for (let c = 0; c < 3; c++) expect(Math.abs(back.data[c] - rgb[c])).toBeLessThan(0.2)
+  })
+})
+
+describe('mask', () => {
+  // Whole words, and words with a rest.
+  it.each([1, 4, 7, 8])('combines masks of %i pixels', (width) => {
+    const masks = [2, 3, 5].map((step): Mask => maskWhere({ width, height: 1 }, (i) => i % step === 0))
+    const [a, b, c] = masks.map((mask) => [...mask.data])
+    const expected = (test: (i: number) => boolean) => a.map((_, i) => (test(i) ? 1 : 0))
+    expect([...union(masks[0], masks[1], masks[2]).data]).toEqual(expected((i) => a[i] + b[i] + c[i] > 0))
+    expect([...intersect(masks[0], masks[1]).data]).toEqual(expected((i) => a[i] + b[i] === 2))
+    expect([...without(masks[0], masks[1], masks[2]).data]).toEqual(expected((i) => a[i] > b[i] + c[i]))
+    expect([...invert(masks[0]).data]).toEqual(expected((i) => a[i] === 0))
+    expect([...masks[0].data]).toEqual(a)
   })
 })
 
