@@ -3,6 +3,7 @@ import { createDatabase } from './shared/database/database.ts'
 import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engines/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engines/engine-names.ts'
 import {
+  EVENT_RETENTION_DAYS,
   InvalidConfiguration,
   readConfig,
   readFileOf,
@@ -20,9 +21,6 @@ import { createLog } from './shared/telemetry/log.ts'
 import { measureStorage, watchConnections } from './shared/telemetry/measured.ts'
 import { createMetrics } from './shared/telemetry/metrics.ts'
 import { startTelemetry } from './shared/telemetry/telemetry.ts'
-
-/** Retention of analytics events in days; the API and the sweep must use the same value. */
-export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
 
 const schema = Type.Object({
   ...SHARED_VARIABLES,

@@ -6,7 +6,6 @@ import {
   createAccounts,
   MAX_CREDITS,
 } from '../../api/accounts/accounts.store.ts'
-import { storeLogo } from '../../api/photos/account-logo.ts'
 import { createLogos } from '../../api/photos/logos.store.ts'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Database } from '../../api/shared/database/database.ts'
@@ -126,6 +125,7 @@ async function setLogo(database: Database, { account, file, remove }: Options) {
   const bytes = await readFile(path).catch(() => {
     throw new UsageError(`${path} cannot be read`)
   })
+  const { storeLogo } = await import('../../api/photos/account-logo.ts')
   return withStorage(async (storage) => {
     const parts = { accounts: createAccounts(database), objects: createObjects(database), storage }
     const logo = await storeLogo({ accountId, file: bytes }, parts)

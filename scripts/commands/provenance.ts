@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { normaliseImage } from '../../api/shared/image/image.ts'
 import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
 import type { ProvenanceReport } from '../../api/shared/provenance/verify.ts'
 import type { FoundMark } from '../../worker/outputs/mark/find-mark.ts'
@@ -50,6 +49,7 @@ async function contains(
   if (!/^[0-9a-f]{64}$/.test(salt ?? ''))
     throw new UsageError('--ingredient requires --salt, the ingredientSalt of the generation')
   const known = statement?.ingredients.map(({ name }) => name) ?? []
+  const { normaliseImage } = await import('../../api/shared/image/image.ts')
   const forms = [image, (await normaliseImage(image)).bytes]
   return forms.some((form) => known.includes(nameIngredient(form, salt ?? '')))
 }

@@ -45,6 +45,9 @@ export const SHARED_VARIABLES = {
   FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
 }
 
+/** Retention of analytics events in days; the API and the sweep must use the same value. */
+export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
+
 /** What an operator must change in the environment. A process that cannot start for it exits with 2. */
 export class InvalidConfiguration extends Error {
   /** The message in one line. */
