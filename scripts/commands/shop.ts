@@ -24,7 +24,7 @@ const SHOP = mandatory('--shop <id|domain>', 'shop')
 const SETTINGS = [
   ...settingOptions(SHOP_SETTINGS),
   option('--plan-ends-at <time>', 'end of the plan of the shop; none: no end'),
-  ...secretOptions('admin-token', 'token of the API of the platform'),
+  ...secretOptions('admin-token', 'token of the API of the platform; with a client ID, a refresh token'),
 ]
 
 /** Operator commands for shops. Secrets and tokens are never shown again. */
