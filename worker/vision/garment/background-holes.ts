@@ -1,7 +1,7 @@
 import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
 import { boundsOf } from '../raster/crop.ts'
 import { erode, open } from '../raster/morphology.ts'
-import { invert, type Mask, maskWhere } from '../raster/plane.ts'
+import { below, invert, type Mask, union, without, withValue } from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedImage } from './shadow.ts'
 
@@ -42,10 +42,7 @@ interface Enclosed extends Component {
 // Regions of a mask that are not connected to the background.
 function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
   const { width, height } = background
-  const { labels, components } = connectedComponents(
-    maskWhere(background, (i) => mask.data[i] === 1 && background.data[i] === 0),
-    4,
-  )
+  const { labels, components } = connectedComponents(without(mask, background), 4)
   const large = components.filter(({ area }) => area > SMALL * width * height)
   if (large.length === 0) return []
   const garment = boundsOf(invert(background)) ?? { x: 0, width: width }
@@ -102,15 +99,12 @@ const UNLIKE = 14
 function addShadedHoles(image: ComparedImage, background: Mask, inStripes: Mask): Mask {
   const { light, tint } = image.comparison
   const limit = Math.max(2.5, 4 * image.background.deviation)
-  const shaded = maskWhere(background, (i) => light.data[i] > 0.45 && light.data[i] < 1 && tint.data[i] < limit)
-  const seen = maskWhere(
-    background,
-    (i) => background.data[i] === 1 || (shaded.data[i] === 1 && inStripes.data[i] === 0),
-  )
+  const shaded = withValue(below(tint, limit), light, { over: 0.45, under: 1 })
+  const seen = union(background, without(shaded, inStripes))
   const enclosed = enclosedParts(connectedToBorder(seen), open(seen, 2))
   // If a region with that hue is in the middle of the garment, it is a print or a stripe, and so can be a region at the side.
   if (enclosed.length === 0 || enclosed.some(({ across }) => across <= BESIDE)) return background
-  const cloth = maskWhere(background, (i) => background.data[i] === 0 && shaded.data[i] === 0)
+  const cloth = invert(union(background, shaded))
   const palette = paletteOf(image.lab, erode(cloth, 2))
   if (palette.length === 0) return background
   const gaps = enclosed.filter((part) => {

@@ -4,16 +4,17 @@ import { onWhite } from '../raster/bytes.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import {
   type Bitmap,
+  below,
   bitmapToColours,
   type Colours,
   countSet,
+  createMask,
   createPlane,
   invert,
   type Mask,
-  maskWhere,
   type Plane,
   type Size,
-  subset,
+  without,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'
@@ -138,10 +139,17 @@ function withoutGroundOnBorder(silhouette: Mask, { difference }: BackgroundCompa
   const { width, height } = silhouette
   const depth = Math.ceil(GROUND_ON_BORDER.inside * Math.min(width, height))
   const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
-  return subset(silhouette, (i) => {
-    const inner = inside(Math.floor(i / width), height - 1) * width + inside(i % width, width - 1)
-    return inner === i || difference.data[i] > GROUND_ON_BORDER.share * difference.data[inner]
-  })
+  const ground = createMask(silhouette)
+  for (let y = 0; y < height; y++) {
+    const skip = y >= depth && y < height - depth
+    for (let x = 0; x < width; x++) {
+      if (skip && x === depth) x = Math.max(depth, width - depth)
+      const inner = inside(y, height - 1) * width + inside(x, width - 1)
+      const i = y * width + x
+      if (difference.data[i] <= GROUND_ON_BORDER.share * difference.data[inner]) ground.data[i] = 1
+    }
+  }
+  return without(silhouette, ground)
 }
 
 function checkWhole(silhouette: Mask): DrapeError | null {
@@ -164,5 +172,5 @@ function shareAbove({ data }: Plane): number {
 // Pixels that can represent the background when the edge is computed: neither garment nor deep shadow.
 function cleanBackground({ difference }: BackgroundComparison, background: Background): Mask {
   const limit = 3 * backgroundTolerance(background) + 8
-  return maskWhere(difference, (i) => difference.data[i] < limit)
+  return below(difference, limit)
 }

@@ -3,15 +3,18 @@ import { distanceTo } from '../raster/distance.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import {
+  below,
   countSet,
   createMask,
+  intersect,
   invert,
   longSide,
   type Mask,
   maskToPlane,
   maskWhere,
   type Plane,
-  subset,
+  union,
+  without,
 } from '../raster/plane.ts'
 import { median } from '../raster/statistics.ts'
 import { addHoles } from './background-holes.ts'
@@ -35,38 +38,29 @@ const EVEN_BACKGROUND = { difference: 0.3, around: 2 } as const
  */
 export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
   const difference = gaussianBlur(image.comparison.difference, 1)
-  const where = (limit: number) => maskWhere(difference, (i) => difference.data[i] < limit)
-  const reached = reachedFromBorder(image.comparison.difference, where(FAINT))
-  const background = addHoles(image, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
+  const reached = reachedFromBorder(image.comparison.difference, below(difference, FAINT))
+  const sure = below(difference, SAME)
+  const background = addHoles(image, { background: reached, sure, inStripes: createMask(reached) })
   const cloth = invert(background)
   const smear = Math.ceil(SMEAR * longSide(silhouette))
   const known = dilate(silhouette, smear)
-  const beyond = subset(cloth, (i) => !known.data[i])
+  const beyond = without(cloth, known)
   const added = keepCloth(open(beyond, 2), { image, difference, background })
   if (countSet(added) === 0) return silhouette
   // The blur between the known and the added cloth is cloth, too.
-  const joined = close(
-    maskWhere(added, (i) => silhouette.data[i] === 1 || added.data[i] === 1),
-    2 * smear,
-  )
-  const whole = open(
-    subset(cloth, (i) => joined.data[i] === 1),
-    1,
-  )
+  const joined = close(union(silhouette, added), 2 * smear)
+  const whole = open(intersect(cloth, joined), 1)
   // Compression leaves a ragged edge where the contrast is very low; the edge of the original silhouette is clean.
   const smooth = gaussianBlur(maskToPlane(whole), ROUNDING * longSide(whole))
-  return maskWhere(whole, (i) => smooth.data[i] >= 0.5 || silhouette.data[i] === 1)
+  return union(silhouette, invert(below(smooth, 0.5)))
 }
 
 // The even background that is connected to the border, with its own uneven rim.
 function reachedFromBorder(difference: Plane, faint: Mask): Mask {
   const { difference: limit, around } = EVEN_BACKGROUND
-  const uneven = dilate(
-    maskWhere(difference, (i) => difference.data[i] >= limit),
-    around,
-  )
+  const uneven = dilate(invert(below(difference, limit)), around)
   const near = dilate(connectedToBorder(invert(uneven)), around + 1)
-  return subset(faint, (i) => near.data[i] === 1)
+  return intersect(faint, near)
 }
 
 // A share: a shadow is much fainter at its rim than inside; cloth is not.

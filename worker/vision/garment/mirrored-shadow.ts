@@ -1,6 +1,6 @@
 import { componentsTouching, keepComponents } from '../raster/components.ts'
 import { dilate, open } from '../raster/morphology.ts'
-import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
+import { countSet, invert, type Mask, subset, without, withValue } from '../raster/plane.ts'
 import type { ComparedImage } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 
@@ -18,10 +18,8 @@ const MIN_AREA = 0.0003
 export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedImage): Mask {
   const { width, height } = garment
   const tintLimit = Math.max(6, 6 * background.deviation)
-  const shaded = subset(garment, (i) => {
-    const light = comparison.light.data[i]
-    return light >= 0.2 && light <= 1.03 && comparison.tint.data[i] <= tintLimit
-  })
+  const inShadow = withValue(garment, comparison.light, { over: 0.2, under: 1.03 })
+  const shaded = withValue(inShadow, comparison.tint, { under: tintLimit })
   if (countSet(shaded) < MIN_AREA * width * height) return garment
   const { score, angle, centre } = findSymmetry(garment)
   if (score < MIN_SYMMETRY) return garment
@@ -37,16 +35,15 @@ export function removeMirroredShadow(garment: Mask, { background, comparison }: 
     return around.data[row * width + column] === 0
   })
   const broad = open(alone, (WIDEST / 2) * longSide)
-  const thin = subset(alone, (i) => broad.data[i] === 0)
-  const slivers = open(thin, 1)
+  const slivers = open(without(alone, broad), 1)
   const removed = componentsTouching(
     keepComponents(slivers, ({ area }) => area >= MIN_AREA * width * height),
     dilate(invert(garment), 2),
   )
   if (countSet(removed) > MAX_REMOVED * countSet(garment)) return garment
-  const rest = subset(garment, (i) => removed.data[i] === 0)
+  const rest = without(garment, removed)
   // The remaining sides of the gap are frayed.
   const frayed = dilate(removed, 0.02 * longSide)
   const smooth = open(rest, 0.006 * longSide)
-  return subset(rest, (i) => frayed.data[i] === 0 || smooth.data[i] === 1)
+  return without(rest, without(frayed, smooth))
 }

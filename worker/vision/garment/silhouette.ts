@@ -10,6 +10,7 @@ import { findBays, followContour } from '../raster/contour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import {
+  below,
   type Colours,
   countSet,
   createMask,
@@ -17,11 +18,11 @@ import {
   longSide,
   type Mask,
   maskToPlane,
-  maskWhere,
   type Point,
-  subset,
   threshold,
   union,
+  without,
+  withValue,
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
@@ -58,7 +59,7 @@ function reachableBackground(sure: Mask, shaded: Mask): Mask {
 // Colours that the background has in no shadow: of another hue, lighter, or nearly black.
 function unshadowed({ background, comparison: { light, tint } }: ComparedImage): Mask {
   const tintLimit = Math.max(8, 8 * background.deviation)
-  return maskWhere(light, (i) => tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1)
+  return union(threshold(tint, tintLimit), below(light, 0.3), threshold(light, 1.1))
 }
 
 // White stripes on a white background are connected to the outline as gaps are. But gaps under sleeves are open downwards:
@@ -87,18 +88,15 @@ function smoothEdge({ background }: ComparedImage, garment: Mask): Mask {
 }
 
 function sureBackground({ background, comparison: { difference } }: ComparedImage): Mask {
-  const limit = backgroundTolerance(background)
-  return maskWhere(difference, (i) => difference.data[i] < limit)
+  return below(difference, backgroundTolerance(background))
 }
 
 // Darker than the background, of its hue, without edges. The less noise the background has, the fainter the edges that count.
 function softShadow({ background, comparison: { light, tint, gradient } }: ComparedImage): Mask {
   const tintLimit = Math.max(2.5, 4 * background.deviation)
   const steepest = Math.min(1.6, 0.5 + 1.25 * background.deviation)
-  return maskWhere(light, (i) => {
-    const r = light.data[i]
-    return r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < steepest
-  })
+  const shaded = withValue(below(tint, tintLimit), light, { over: 0.55, under: 1 })
+  return withValue(shaded, gradient, { under: steepest })
 }
 
 // Distance from the background, as a share of the long side, within which noise is removed: equals the search depth of shadows.
@@ -110,9 +108,8 @@ function withoutNoise(image: ComparedImage, background: Mask, inStripes: Mask): 
   const { deviation } = image.background
   if (deviation <= 0.5) return image
   const near = dilate(background, DEPTH * longSide(background))
-  const isOpen = (i: number) =>
-    !background.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
-  const doubtful = subset(near, isOpen)
+  const unknown = without(near, background, inStripes)
+  const doubtful = withValue(unknown, comparison.tint, { under: Math.max(8, 8 * deviation) })
   const even = { ...lab, data: lab.data.slice() }
   for (let i = 0; i < doubtful.data.length; i++) if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful })
   return { lab: even, background: image.background, comparison: compareHueAgain(even, image, doubtful) }
@@ -174,10 +171,6 @@ function fillSmallHoles(garment: Mask): Mask {
   const isSmall = (c: Component) =>
     c.left > 0 && c.top > 0 && c.right < width && c.bottom < height && c.area < SMALL * width * height
   return union(garment, keepComponents(invert(garment), isSmall, 4))
-}
-
-function without(a: Mask, b: Mask): Mask {
-  return subset(a, (i) => b.data[i] === 0)
 }
 
 /**

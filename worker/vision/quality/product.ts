@@ -15,9 +15,9 @@ import {
   channelOf,
   coloursToBitmap,
   type Mask,
-  maskWhere,
   type Pixels,
   subset,
+  threshold,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { meanOf } from './mean.ts'
@@ -45,7 +45,7 @@ export function describeProduct(photo: Bitmap | Pixels): Product | null {
   const cut = cutOutSmall(photo)
   if (!cut) return null
   const lab = rgbToLab(bitmapToColours(cut.colours))
-  const inside = maskWhere(cut.alpha, (i) => cut.alpha.data[i] > 0.95)
+  const inside = threshold(cut.alpha, 0.95)
   const bounds = boundsOf(inside)
   const mean = meanOf(lab, inside)
   const palette = paletteOf(lab, inside)
