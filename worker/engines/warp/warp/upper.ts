@@ -55,16 +55,20 @@ function rejectFolds({ torso, sleeves }: UpperLayers['folds']): void {
 }
 
 function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<UpperLayers, 'torso' | 'back'> {
+  const share = remapPlane(pattern.torso, map).data
+  // Only the torso is drawn.
+  for (let i = 0; i < share.length; i++) if (share[i] === 0) map.x[i] = Number.NaN
   const torso = remapCubic(pattern.image, map, size)
   const back: Layer = { ...torso, data: new Uint8ClampedArray(torso.data.length) }
-  const share = remapPlane(pattern.torso, map).data
   const opening = remapPlane(pattern.opening, map).data
   for (let row = 0, i = 0; row < map.box.height; row++) {
     let at = 4 * ((row + map.box.top) * size.width + map.box.left)
-    for (let column = 0; column < map.box.width; column++, i++) {
-      for (let end = at + 4; at < end; at++) {
-        if (opening[i] > 0) back.data[at] = torso.data[at] * share[i] * opening[i]
-        torso.data[at] *= share[i] * (1 - opening[i])
+    for (let column = 0; column < map.box.width; column++, i++, at += 4) {
+      const [own, open] = [share[i], opening[i]]
+      if (own === 0 || (own === 1 && open === 0)) continue
+      for (let k = at; k < at + 4; k++) {
+        if (open > 0) back.data[k] = torso.data[k] * own * open
+        torso.data[k] *= own * (1 - open)
       }
     }
   }
