@@ -7,6 +7,8 @@ import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperatorSignIns } from '../../../api/dashboard/operator-sign-ins.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
+import { createSavedForms } from '../../../api/dashboard/saved-forms.store.ts'
+import { createRateLimiter } from '../../../api/http/limits/rate-limiter.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { createRefusedRequests, listRefusedRequests } from '../../../api/shops/refused-requests.ts'
@@ -365,6 +367,39 @@ describe('an owner of an account', () => {
     expect((await post(`${page}/keys/key_live1/rotate`, {})).status).toBe(200)
     expect(await countKeys()).toEqual([100, 100])
     expect((await createApiKeys(dashboard.database).list(own.accountId)).map(({ id }) => id)).toContain('key_live1')
+  })
+
+  it('adds a limited number of sessions, unsent forms and changes', async () => {
+    const { database, options } = dashboard
+    const email = 'gus@alpha.example'
+    const { id } = await createOperators(database).insert({
+      email,
+      name: null,
+      passwordHash: '',
+      accountId: own.accountId,
+    })
+    await database.query(sql.unsafe`
+      with sessions as (
+        insert into operator_sessions (hash, operator_id) select sha256(i::text::bytea), ${id} from generate_series(1, 150) as i
+      )
+      insert into operator_kept_forms (form, operator_id, action, fields)
+      select 'form' || i, ${id}, '/operators', '' from generate_series(1, 30) as i`)
+    const gus = await dashboard.signIn(email)
+    await createSavedForms(database).insert({ form: 'newest', operatorId: id, action: '/operators', fields: '' })
+    const count = (table: string) =>
+      database.oneFirst(sql.unsafe`select count(*)::integer from ${sql.identifier([table])} where operator_id = ${id}`)
+    expect([await count('operator_sessions'), await count('operator_kept_forms')]).toEqual([100, 20])
+    const forms = { redis: options.redis, name: 'forms', points: 600, seconds: 600 }
+    expect((await createRateLimiter(forms)(id, 599)).allowed).toBe(true)
+    const start = () => gus.submit('/second-factor', '/second-factor/start')
+    const answers = [await start(), await start()]
+    expect(answers.map(({ status, text }) => [status, text.includes('Too many changes.')])).toEqual([
+      ...[
+        [200, false],
+        [429, true],
+      ],
+    ])
+    expect((await gus.get('/second-factor')).status).toBe(200)
   })
 
   it('invites until the account has 100 members, also at the same time', async () => {
