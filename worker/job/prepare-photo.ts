@@ -24,7 +24,7 @@ export async function preparePhoto({ photo }: PrepareRequest, { models }: { mode
   const reduced = { width: Math.ceil(width / scale), height: Math.ceil(height / scale) }
   const searched = await decodeOnWhite(photo, level > 0 ? reduced : undefined)
   const pyramid = createPyramid(searched)
-  const person = await findPerson(searched, models, { count: true, roughMask: true, details: false, pyramid })
+  const person = await findPerson(searched, models, { count: true, roughMask: true, pyramid })
   const crop = person ? cropAround(person, { width, height }, scale) : cropWithoutPerson({ width, height })
   const small = reduceBox(crop, searched, scale)
   const isEnough = level === 0 || Math.max(small.width, small.height) >= VIEW_SIDE

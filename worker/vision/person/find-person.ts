@@ -25,13 +25,13 @@ const FACE_SEEN = 0.7
 /**
  * Finds the main person: the largest and most central one; null without a person. Searches parts of the bitmap for small people
  * if the whole bitmap shows no person with certainty, unless `small: false`. With `count` it also searches and counts
- * bystanders; otherwise `people` is the number of the first detections. With `roughMask` the mask is computed from a bitmap of
- * about 512 px around the person, which is enough for the box. Without `details` it locates no face and no hands.
+ * bystanders; otherwise `people` is the number of the first detections. With `roughMask` it locates no face and no hands, and the
+ * mask is computed from a bitmap of about 512 px around the person, which is enough for the box.
  */
 export async function findPerson(
   bitmap: Bitmap,
   models: Models,
-  { small = true, count = false, pyramid = createPyramid(bitmap), roughMask = false, details = true }: FindOptions = {},
+  { small = true, count = false, pyramid = createPyramid(bitmap), roughMask = false }: FindOptions = {},
 ): Promise<Person | null> {
   const search = { pyramid, models, roughMask }
   const seen = await detectIn([regionOfBitmap(pyramid)], POSSIBLE, search)
@@ -42,7 +42,7 @@ export async function findPerson(
     (await confirmFirst(seen, isCertain, search))
   if (person === null) return null
   const people = count ? await countPeople(person, seen, search) : sure.length
-  if (!details) return { ...person, face: null, hands: [], people: Math.max(1, people) }
+  if (roughMask) return { ...person, face: null, hands: [], people: Math.max(1, people) }
   const face = await locateFace(pyramid, person, models.session('face_landmark'))
   const skin = face && faceColour(pyramid, face)
   const found = await locateHands(pyramid, person, models.session('hand_landmark'))
@@ -56,7 +56,6 @@ interface FindOptions {
   /** Pyramid of the bitmap, if it already exists. */
   readonly pyramid?: Pyramid
   readonly roughMask?: boolean
-  readonly details?: boolean
 }
 
 type Body = Omit<Person, 'people' | 'face' | 'hands'>
