@@ -17,6 +17,11 @@ export function median(values: ArrayLike<number>): number {
   return percentile(values, 0.5)
 }
 
+/** Number of the nearest step to the value. Not by `Math.round`: a result of −0 makes V8 compile a loop again. */
+export function nearestStep(value: number, from: number, step: number): number {
+  return Math.floor((value - from) / step + 0.5)
+}
+
 /** The value, or the bound that it exceeds. */
 export function clamp(value: number, low = 0, high = 1): number {
   return Math.min(high, Math.max(low, value))

@@ -2,6 +2,7 @@ import { type BodyFrame, halfWidthAt } from '../../../../vision/body/body-frame.
 import { axisAt, bothSides, outwards, type Sides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import type { Point } from '../../../../vision/raster/plane.ts'
+import { nearestStep } from '../../../../vision/raster/statistics.ts'
 import { move } from '../../../../vision/raster/vector.ts'
 import { OVER_HIPS, WAIST_SAG, WAISTBAND } from '../tuning.ts'
 import type { WornWaist } from './fitting.ts'
@@ -16,7 +17,7 @@ export function findWornWaist({ along, across, top, lower }: Parts): WornWaist {
   const all = new Float64Array(ROWS)
   for (let i = 0; i < along.data.length; i++) {
     if (Math.abs(across.data[i]) >= 0.22) continue
-    const row = Math.round((along.data[i] - FROM) / STEP)
+    const row = nearestStep(along.data[i], FROM, STEP)
     if (row < 0 || row >= ROWS) continue
     all[row]++
     tops[row] += top.data[i]

@@ -5,6 +5,7 @@ import type { Person } from '../../../../vision/person/person.ts'
 import { type Mask, union } from '../../../../vision/raster/plane.ts'
 import { fillCapsules } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
+import { nearestStep } from '../../../../vision/raster/statistics.ts'
 import { between } from '../../../../vision/raster/vector.ts'
 
 /** Extent of the worn top that a new top must cover. */
@@ -36,7 +37,7 @@ function findHem({ person, parts }: Worn): number {
   const { along, across, top } = parts
   for (let i = 0; i < top.data.length; i++) {
     if (person.mask.data[i] <= 0.5 || Math.abs(across.data[i]) >= 0.25) continue
-    const row = Math.round((along.data[i] - HEM_FROM) / HEM_STEP)
+    const row = nearestStep(along.data[i], HEM_FROM, HEM_STEP)
     if (row < 0 || row >= HEM_ROWS) continue
     all[row]++
     tops[row] += top.data[i]
@@ -59,7 +60,7 @@ function measureSides({ person, body, parts }: Worn): WornExtent['halfWidthAt'] 
   const { along, across, top } = parts
   for (let i = 0; i < top.data.length; i++) {
     if (!top.data[i] || arms.data[i] || person.mask.data[i] <= 0.5) continue
-    const row = Math.round((along.data[i] - SIDE_FROM) / SIDE_STEP)
+    const row = nearestStep(along.data[i], SIDE_FROM, SIDE_STEP)
     if (row < 0 || row >= SIDE_ROWS) continue
     const x = across.data[i]
     counts[x < 0 ? 0 : 1][row][Math.min(CELLS - 1, Math.floor(Math.abs(x) / CELL))]++

@@ -17,6 +17,7 @@ import {
   union,
   withLabel,
   without,
+  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { difference, type Reduced } from '../../../../vision/raster/reduce.ts'
@@ -228,16 +229,13 @@ function extendGarmentToWornEdge(
   ])
   // On an arm a garment ends at the end of its sleeve.
   const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
-  const isUnderSleeve = (i: number) =>
-    regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
-  const hug = createMask(cover)
-  for (let i = 0; i < zones.length; i++) {
-    if (!replaced.data[i] || undressed.data[i]) continue
-    if (parts.along.data[i] > placement.hem - 0.02) continue
-    if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
+  const [left, right] = bothSides((side) => below(regions.arms[side].along, ends[side] - 0.1 * body.unit))
+  const bare = without(regions.limbs, left, right)
+  const aboveHem = withValue(without(replaced, undressed, bare), parts.along, { under: placement.hem - 0.02 })
+  const hug = subset(aboveHem, (i) => {
     const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
-    if (atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
-  }
+    return atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])
+  })
   // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
   const broad = intersect(hug, open(union(hug, solid), EDGE_EXTENSION.tongue * body.unit))
   // Regions that an arm separates from the garment do not belong to it.
