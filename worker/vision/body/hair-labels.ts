@@ -1,7 +1,21 @@
 import { componentsTouching, connectedComponents } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, erode, open } from '../raster/morphology.ts'
-import { type Colours, createMask, createPlane, type Mask, maskWhere, type Plane, subset } from '../raster/plane.ts'
+import {
+  below,
+  type Colours,
+  createMask,
+  createPlane,
+  intersect,
+  invert,
+  type Mask,
+  maskWhere,
+  type Plane,
+  union,
+  withLabel,
+  without,
+  withValue,
+} from '../raster/plane.ts'
 import { norm } from '../raster/vector.ts'
 import type { PartColours } from './part-colours.ts'
 import { HAIR, SKIN, TOP } from './part-labels.ts'
@@ -33,11 +47,11 @@ export function labelTufts(labels: Mask, hairy: Mask, { crown, chest }: PartColo
 export function separateHairFromTop(labels: Mask, place: Place): void {
   const { data } = labels
   const { along } = place
-  const hanging = findHangingHair(labels, place)
+  const found = findHangingHair(labels, place)
   // A thin line of pixels that happens to connect hair and collar is neither.
-  const thick = open(hanging, place.strand)
-  for (let i = 0; i < data.length; i++) if (along.data[i] >= place.mouth) hanging.data[i] &= thick.data[i]
-  const rest = maskWhere(labels, (i) => (data[i] === TOP || data[i] === HAIR) && hanging.data[i] === 0)
+  const sure = union(open(found, place.strand), below(along, place.mouth))
+  const hanging = intersect(found, sure)
+  const rest = without(union(withLabel(labels, data, TOP), withLabel(labels, data, HAIR)), hanging)
   const { labels: pieces } = connectedComponents(rest)
   const worn = new Set<number>()
   for (let i = 0; i < data.length; i++) if (rest.data[i] && along.data[i] >= COLLAR) worn.add(pieces[i])
@@ -51,17 +65,13 @@ export function separateHairFromTop(labels: Mask, place: Place): void {
 // Below the collar fine lines distinguish hair from cloth. Hair that ends above the collar does not continue below it.
 function continueHairBelowCollar(labels: Mask, { along, across, mouth, strand, sharp }: Place): void {
   const { data } = labels
+  const [top, hair] = [TOP, HAIR].map((label) => withLabel(labels, data, label))
+  const dark = union(top, hair)
   const strands = findStrands(sharp, {
-    dark: maskWhere(labels, (i) => data[i] === TOP || data[i] === HAIR),
-    hair: maskWhere(labels, (i) => data[i] === HAIR && along.data[i] > mouth && along.data[i] < COLLAR),
-    cloth: maskWhere(
-      labels,
-      (i) => data[i] === TOP && along.data[i] > CHEST[0] && along.data[i] < CHEST[1] && Math.abs(across.data[i]) < 0.35,
-    ),
-    either: maskWhere(
-      labels,
-      (i) => (data[i] === TOP || data[i] === HAIR) && along.data[i] >= COLLAR && along.data[i] < CHEST[1],
-    ),
+    dark,
+    hair: withValue(hair, along, { over: mouth, under: COLLAR }),
+    cloth: withValue(withValue(top, along, { over: CHEST[0], under: CHEST[1] }), across, { over: -0.35, under: 0.35 }),
+    either: without(withValue(dark, along, { under: CHEST[1] }), below(along, COLLAR)),
     unit: strand / 0.02,
   })
   for (let i = 0; i < data.length; i++) if (strands.data[i]) data[i] = HAIR
@@ -147,18 +157,12 @@ export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: H
     if (either.data[i]) score.data[i] = Math.min(Math.max(likeness(i), -MAX_LIKENESS), MAX_LIKENESS)
   const smooth = gaussianBlur(score, SMOOTH * unit)
   const strand = Math.max(3, STRAND * unit)
-  const alike = open(
-    subset(either, (i) => smooth.data[i] > 0),
-    strand,
-  )
+  const alike = open(withValue(either, smooth, { over: 0 }), strand)
   const grown = close(componentsTouching(alike, dilate(hair, 2 + strand)), strand)
   const falling = fallingFrom(hair, grown)
   // The texture filter reaches beyond the strands: the outermost pixels that resemble hair are cloth.
-  const inner = erode(
-    maskWhere(falling, (i) => falling.data[i] === 1 || !either.data[i]),
-    TRIM * unit,
-  )
-  return subset(inner, (i) => either.data[i] === 1)
+  const inner = erode(union(falling, invert(either)), TRIM * unit)
+  return intersect(inner, either)
 }
 
 // Hair falls: of the connected pixels only those below the known hair are hair, spreading by 1 pixel per side every 2 rows.

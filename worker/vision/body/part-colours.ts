@@ -8,7 +8,7 @@ import {
   type Samples,
   samplesOf,
 } from '../raster/colour-model.ts'
-import type { Colours, Mask, Plane, Point, Size } from '../raster/plane.ts'
+import { type Colours, type Mask, type Plane, type Point, type Size, union, without } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { between, distance, move, norm, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
@@ -43,11 +43,7 @@ export function learnPartColours(
   const hasFace = countOf(face) > 80 && person.landmarks.nose.visibility > 0.5
   const skin = learnSkin(hasFace ? face : null, samples(bareRegion(lab, body)))
   const forearms = forearmRegion(lab, body)
-  const torso = (range: readonly [number, number]) => {
-    const region = torsoRegion(lab, body, range)
-    removeFrom(region, forearms)
-    return region
-  }
+  const torso = (range: readonly [number, number]) => without(torsoRegion(lab, body, range), forearms)
   const clothes = (region: Mask, count: number) =>
     learnColours(withoutColours(samples(region), { colours: skin, likeness: 14, minShare: 0.35 }), count)
   const thighs = torso([1.1, 1.45])
@@ -170,9 +166,8 @@ function bareRegion(size: Size, body: BodyFrame): Mask {
   const radius = Math.max(2, 0.05 * body.unit)
   const throat = move(body.shoulders, body.down, -0.22 * body.unit)
   const bones = bothSides((side) => [between(elbow[side], wrist[side], 0.15), wrist[side], knuckles[side]])
-  const region = fillCapsules(size, [throat, throat], [0.07 * body.unit, 0.07 * body.unit])
-  for (const chain of bones) addTo(region, fillCapsules(size, chain, [radius, radius, radius]))
-  return region
+  const neck = fillCapsules(size, [throat, throat], [0.07 * body.unit, 0.07 * body.unit])
+  return union(neck, ...bones.map((chain) => fillCapsules(size, chain, [radius, radius, radius])))
 }
 
 function forearmRegion(size: Size, body: BodyFrame): Mask {
@@ -182,8 +177,7 @@ function forearmRegion(size: Size, body: BodyFrame): Mask {
     const fingers = between(wrist[side], knuckles[side], 1.8)
     return fillCapsules(size, [elbow[side], wrist[side], fingers], [radius, radius, radius])
   })
-  addTo(left, right)
-  return left
+  return union(left, right)
 }
 
 function torsoRegion(size: Size, body: BodyFrame, [from, to]: readonly [number, number]): Mask {
@@ -205,14 +199,6 @@ function crownRegion(size: Size, person: Person, body: BodyFrame): Mask {
 function stripRegion(size: Size, { from, to, halfWidth }: { from: Point; to: Point; halfWidth: number }): Mask {
   const across = scale(perpendicular(unit(subtract(to, from))), halfWidth)
   return fillPolygon(size, [move(from, across, -1), move(from, across, 1), move(to, across, 1), move(to, across, -1)])
-}
-
-function addTo(region: Mask, other: Mask): void {
-  for (let i = 0; i < region.data.length; i++) region.data[i] |= other.data[i]
-}
-
-function removeFrom(region: Mask, other: Mask): void {
-  for (let i = 0; i < region.data.length; i++) if (other.data[i]) region.data[i] = 0
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   type Size,
   subset,
   threshold,
+  union,
   without,
   withValue,
 } from '../raster/plane.ts'
@@ -162,20 +163,15 @@ function outlineOf(size: Size, points: HandPoints, palm: number): Mask {
   // The thumb's side of the wrist first, so that the outline of the palm does not cross itself.
   const [near, far] = corners.toSorted((a, b) => distance(a, points[1]) - distance(b, points[1]))
   const bases = [1, 2, INDEX_BASE, MIDDLE_BASE, RING_BASE, PINKY_BASE].map((i) => points[i])
-  const mask = fillPolygon(size, [near, ...bases, far])
-  for (const [finger, [base, tip]] of FINGERS.entries()) {
+  const fingers = FINGERS.map(([base, tip], finger) => {
     const chain = points.slice(4 * finger + 1, 4 * finger + 5)
     const radii = chain.map((_, i) => palm * (base + ((tip - base) * i) / 3))
-    add(mask, fillCapsules(size, chain, radii))
-  }
+    return fillCapsules(size, chain, radii)
+  })
   const rim = 0.1 * palm
-  add(mask, fillCapsules(size, [far, points[PINKY_BASE]], [rim / 2, rim]))
-  add(mask, fillCapsules(size, bases.slice(2), [rim, rim, rim, rim]))
-  return mask
-}
-
-function add(mask: Mask, other: Mask): void {
-  for (let i = 0; i < mask.data.length; i++) mask.data[i] |= other.data[i]
+  const edge = fillCapsules(size, [far, points[PINKY_BASE]], [rim / 2, rim])
+  const knuckles = fillCapsules(size, bases.slice(2), [rim, rim, rim, rim])
+  return union(fillPolygon(size, [near, ...bases, far]), ...fingers, edge, knuckles)
 }
 
 // Evidence that a pixel resembles the hand more than its surroundings; 0 if undecidable.

@@ -1,4 +1,13 @@
-import { createPlane, type Mask, maskWhere, type Plane } from '../../../vision/raster/plane.ts'
+import {
+  createPlane,
+  invert,
+  type Mask,
+  maskWhere,
+  type Plane,
+  threshold,
+  union,
+  without,
+} from '../../../vision/raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 import { anyOf, COVERED, type Label, type Labels } from '../parser/labels.ts'
 import { chamferDistance } from './chamfer.ts'
@@ -36,7 +45,7 @@ export function agnosticMask(labels: Labels, category: TrainedCategory): Mask {
   const hybrid = withoutFar(box, contourOf(region, Math.max(1, px(CONTOUR))), Math.fround(FARTHEST * scale))
   const work = growRectangle(hybrid, { left: px(BESIDE), right: px(BESIDE), up: px(ABOVE), down: px(ABOVE) })
   const kept = anyOf(labels, keptLabels(upper, lower))
-  return maskWhere(region, (i) => buffer.data[i] === 1 || (work.data[i] === 1 && !kept.data[i]))
+  return union(buffer, without(work, kept))
 }
 
 function keptLabels(upper: boolean, lower: boolean): Label[] {
@@ -63,17 +72,17 @@ function rectangleOf(mask: Mask): Mask | null {
 /** The region with a smooth outline and without holes. */
 function contourOf(region: Mask, radius: number): Mask {
   const grown = growEllipse(region, radius)
-  const [outside, inside] = [chamferDistance(grown), chamferDistance(maskWhere(grown, (i) => !grown.data[i]))]
+  const [outside, inside] = [chamferDistance(grown), chamferDistance(invert(grown))]
   const signed = { ...outside, data: outside.data.map((value, i) => value - inside.data[i]) }
   const smooth = blur(signed, radius / SMOOTHNESS)
-  const filled = fillFromCorner(maskWhere(region, (i) => smooth.data[i] <= 0))
-  return maskWhere(region, (i) => filled.data[i] === 1 || region.data[i] === 1)
+  const filled = fillFromCorner(invert(threshold(smooth, 0)))
+  return union(filled, region)
 }
 
 /** The box without the pixels that are too far from the contour. */
 function withoutFar(box: Mask, contour: Mask, farthest: number): Mask {
   const distance = chamferDistance(contour)
-  return maskWhere(box, (i) => box.data[i] === 1 && (contour.data[i] === 1 || distance.data[i] <= farthest))
+  return without(box, without(threshold(distance, farthest), contour))
 }
 
 /** Gaussian with OpenCV's kernel width and a replicated border. */
