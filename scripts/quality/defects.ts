@@ -3,18 +3,15 @@ import type { Result } from '../../worker/vision/quality/scene.ts'
 import { labToRgb, rgbToLab } from '../../worker/vision/raster/colour.ts'
 import { fillSmoothly } from '../../worker/vision/raster/fill.ts'
 import { gaussianBlurColours } from '../../worker/vision/raster/filter.ts'
+import { countSet, invert, maskWhere, subset } from '../../worker/vision/raster/mask.ts'
 import { dilate, erode } from '../../worker/vision/raster/morphology.ts'
 import {
   bitmapToColours,
   type Colours,
   coloursToBitmap,
-  countSet,
-  invert,
   type Mask,
   maskToPlane,
-  maskWhere,
   type Point,
-  subset,
 } from '../../worker/vision/raster/plane.ts'
 import { fillCapsules } from '../../worker/vision/raster/polygon.ts'
 import { between } from '../../worker/vision/raster/vector.ts'

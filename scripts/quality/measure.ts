@@ -1,14 +1,8 @@
 import type { EngineResult } from '../../worker/engines/engine.ts'
 import { rgbToLab } from '../../worker/vision/raster/colour.ts'
+import { maskWhere, subset } from '../../worker/vision/raster/mask.ts'
 import { dilate, erode } from '../../worker/vision/raster/morphology.ts'
-import {
-  type Bitmap,
-  bitmapToColours,
-  createMask,
-  type Mask,
-  maskWhere,
-  subset,
-} from '../../worker/vision/raster/plane.ts'
+import { type Bitmap, bitmapToColours, createMask, type Mask } from '../../worker/vision/raster/plane.ts'
 import { fillCapsules } from '../../worker/vision/raster/polygon.ts'
 import { medianOf } from '../../worker/vision/raster/statistics.ts'
 import { move, subtract, unit } from '../../worker/vision/raster/vector.ts'

@@ -2,7 +2,8 @@ import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { decodeImage } from '../../api/shared/image/image.ts'
 import type { Box } from '../../worker/vision/person/person.ts'
-import { type Bitmap, type Mask, maskWhere, type Point } from '../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../worker/vision/raster/mask.ts'
+import type { Bitmap, Mask, Point } from '../../worker/vision/raster/plane.ts'
 
 /** One row of a folder's `pairs.json`: a rendered figure, a rendered garment, and the garment that it replaces. */
 export interface PairName {

@@ -1,4 +1,5 @@
-import { type Mask, type Point, subset } from '../../worker/vision/raster/plane.ts'
+import { subset } from '../../worker/vision/raster/mask.ts'
+import type { Mask, Point } from '../../worker/vision/raster/plane.ts'
 import { fillPolygon } from '../../worker/vision/raster/polygon.ts'
 
 /**

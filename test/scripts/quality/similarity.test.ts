@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { perceptualDistance } from '../../../scripts/quality/perceptual.ts'
 import { structuralSimilarity } from '../../../scripts/quality/similarity.ts'
-import { type Bitmap, maskWhere } from '../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../worker/vision/raster/mask.ts'
+import type { Bitmap } from '../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 96, height: 96 }
 const everywhere = maskWhere(SIZE, () => true)

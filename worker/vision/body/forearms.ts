@@ -1,4 +1,5 @@
-import { type Mask, type Size, union } from '../raster/plane.ts'
+import { union } from '../raster/mask.ts'
+import type { Mask, Size } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'

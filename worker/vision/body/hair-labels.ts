@@ -1,21 +1,8 @@
 import { componentsTouching, connectedComponents } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
+import { below, intersect, invert, maskWhere, union, withLabel, without, withValue } from '../raster/mask.ts'
 import { close, dilate, erode, open } from '../raster/morphology.ts'
-import {
-  below,
-  type Colours,
-  createMask,
-  createPlane,
-  intersect,
-  invert,
-  type Mask,
-  maskWhere,
-  type Plane,
-  union,
-  withLabel,
-  without,
-  withValue,
-} from '../raster/plane.ts'
+import { type Colours, createMask, createPlane, type Mask, type Plane } from '../raster/plane.ts'
 import { norm } from '../raster/vector.ts'
 import type { PartColours } from './part-colours.ts'
 import { HAIR, SKIN, TOP } from './part-labels.ts'

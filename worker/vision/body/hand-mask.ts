@@ -5,19 +5,8 @@ import { apartInLight, leastInLight, rgbToLab } from '../raster/colour.ts'
 import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropPlane, type Window, windowAround } from '../raster/crop.ts'
-import {
-  type Bitmap,
-  below,
-  bitmapToColours,
-  type Colours,
-  countSet,
-  type Mask,
-  type Plane,
-  subset,
-  threshold,
-  without,
-  withValue,
-} from '../raster/plane.ts'
+import { below, countSet, subset, threshold, without, withValue } from '../raster/mask.ts'
+import { type Bitmap, bitmapToColours, type Colours, type Mask, type Plane } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'

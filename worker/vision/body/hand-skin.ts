@@ -2,22 +2,9 @@ import { apartInLight, type Lab, leastInLight } from '../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropColours, cropMask, cropPlane, type Window, windowAround } from '../raster/crop.ts'
+import { intersect, invert, subset, threshold, union, without, withValue } from '../raster/mask.ts'
 import { close, dilate, erode, open } from '../raster/morphology.ts'
-import {
-  type Colours,
-  createMask,
-  intersect,
-  invert,
-  type Mask,
-  type Plane,
-  type Point,
-  type Size,
-  subset,
-  threshold,
-  union,
-  without,
-  withValue,
-} from '../raster/plane.ts'
+import { type Colours, createMask, type Mask, type Plane, type Point, type Size } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { between, norm } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'

@@ -8,7 +8,8 @@ import {
   type Samples,
   samplesOf,
 } from '../raster/colour-model.ts'
-import { type Colours, type Mask, type Plane, type Point, type Size, union, without } from '../raster/plane.ts'
+import { union, without } from '../raster/mask.ts'
+import type { Colours, Mask, Plane, Point, Size } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { between, distance, move, norm, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'

@@ -1,16 +1,8 @@
 import { createCosts } from '../raster/colour-model.ts'
 import { boundsOf } from '../raster/crop.ts'
 import { createGuidedFilter, gaussianBlur } from '../raster/filter.ts'
-import {
-  type Colours,
-  createMask,
-  createPlane,
-  type Mask,
-  type Plane,
-  type Point,
-  type Size,
-  union,
-} from '../raster/plane.ts'
+import { union } from '../raster/mask.ts'
+import { type Colours, createMask, createPlane, type Mask, type Plane, type Point, type Size } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { reduceColoursByFactor } from '../raster/reduce.ts'
 import { dot, subtract } from '../raster/vector.ts'

@@ -3,16 +3,15 @@ import type { Person } from '../person/person.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import { samplesOf } from '../raster/colour-model.ts'
 import { gaussianBlurColours } from '../raster/filter.ts'
+import { countSet, withLabel } from '../raster/mask.ts'
 import {
   type Bitmap,
   bitmapToColours,
   type Colours,
-  countSet,
   createPlane,
   type Mask,
   type Plane,
   type Size,
-  withLabel,
 } from '../raster/plane.ts'
 import { between, dot, subtract } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'

@@ -1,7 +1,8 @@
 import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
 import { boundsOf } from '../raster/crop.ts'
+import { below, invert, union, without, withValue } from '../raster/mask.ts'
 import { erode, open } from '../raster/morphology.ts'
-import { below, invert, type Mask, union, without, withValue } from '../raster/plane.ts'
+import type { Mask } from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedImage } from './shadow.ts'
 

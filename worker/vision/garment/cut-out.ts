@@ -2,19 +2,16 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { copyRgb } from '../composite/blend.ts'
 import { onWhite } from '../raster/bytes.ts'
 import { rgbToLab } from '../raster/colour.ts'
+import { below, countSet, invert, without } from '../raster/mask.ts'
 import {
   type Bitmap,
-  below,
   bitmapToColours,
   type Colours,
-  countSet,
   createMask,
   createPlane,
-  invert,
   type Mask,
   type Plane,
   type Size,
-  without,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'

@@ -1,21 +1,9 @@
 import { connectedComponents, connectedToBorder } from '../raster/components.ts'
 import { distanceTo } from '../raster/distance.ts'
 import { gaussianBlur } from '../raster/filter.ts'
+import { below, countSet, intersect, invert, maskWhere, union, without } from '../raster/mask.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import {
-  below,
-  countSet,
-  createMask,
-  intersect,
-  invert,
-  longSide,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Plane,
-  union,
-  without,
-} from '../raster/plane.ts'
+import { createMask, longSide, type Mask, maskToPlane, type Plane } from '../raster/plane.ts'
 import { median } from '../raster/statistics.ts'
 import { addHoles } from './background-holes.ts'
 import type { ComparedImage } from './shadow.ts'

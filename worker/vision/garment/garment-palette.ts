@@ -1,5 +1,6 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
-import { type Colours, countSet, type Mask } from '../raster/plane.ts'
+import { countSet } from '../raster/mask.ts'
+import type { Colours, Mask } from '../raster/plane.ts'
 
 /** The garment's main colours: those of at least 3 % of `core`; empty if the core is too small. */
 export function paletteOf(lab: Colours, core: Mask): Cluster[] {

@@ -1,6 +1,7 @@
 import { componentsTouching, keepComponents } from '../raster/components.ts'
+import { countSet, invert, subset, without, withValue } from '../raster/mask.ts'
 import { dilate, open } from '../raster/morphology.ts'
-import { countSet, invert, type Mask, subset, without, withValue } from '../raster/plane.ts'
+import type { Mask } from '../raster/plane.ts'
 import type { ComparedImage } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 

@@ -1,7 +1,8 @@
 import { largestComponent } from '../raster/components.ts'
 import { createGuidedFilter } from '../raster/filter.ts'
+import { threshold } from '../raster/mask.ts'
 import { open } from '../raster/morphology.ts'
-import { type Bitmap, type Colours, channelOf, type Mask, type Plane, threshold } from '../raster/plane.ts'
+import { type Bitmap, type Colours, channelOf, type Mask, type Plane } from '../raster/plane.ts'
 import { resizeArea, resizeBilinear } from '../raster/sample.ts'
 import { GARMENT_MODELS, type RunGarmentModel } from './garment-models.ts'
 

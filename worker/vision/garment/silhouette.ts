@@ -8,22 +8,9 @@ import {
 } from '../raster/components.ts'
 import { findBays, followContour } from '../raster/contour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
+import { below, countSet, invert, threshold, union, without, withValue } from '../raster/mask.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import {
-  below,
-  type Colours,
-  countSet,
-  createMask,
-  invert,
-  longSide,
-  type Mask,
-  maskToPlane,
-  type Point,
-  threshold,
-  union,
-  without,
-  withValue,
-} from '../raster/plane.ts'
+import { type Colours, createMask, longSide, type Mask, maskToPlane, type Point } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedImage, compareHueAgain, distanceToShadow } from './shadow.ts'

@@ -1,7 +1,8 @@
 import { connectedComponents, largestComponent } from '../raster/components.ts'
 import { followContour } from '../raster/contour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
-import { type Mask, maskToPlane, type Plane, type Point, threshold } from '../raster/plane.ts'
+import { threshold } from '../raster/mask.ts'
+import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.ts'
 import {
   type Affine,
   applyAffine,

@@ -5,22 +5,16 @@ import { countOf, createCosts, filterSamples, learnColours, type Samples, sample
 import { componentsTouching } from '../raster/components.ts'
 import { windowAround } from '../raster/crop.ts'
 import { distanceTo } from '../raster/distance.ts'
+import { below, invert, subset, threshold, union, without, withValue } from '../raster/mask.ts'
 import {
   type Bitmap,
-  below,
   bitmapToColours,
   type Colours,
   channelOf,
   createPlane,
-  invert,
   type Mask,
   type Plane,
   type Size,
-  subset,
-  threshold,
-  union,
-  without,
-  withValue,
 } from '../raster/plane.ts'
 import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'

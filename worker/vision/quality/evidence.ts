@@ -2,19 +2,9 @@ import { bothSides, type Sides } from '../body/keypoints.ts'
 import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
 import { deltaE, type Lab } from '../raster/colour.ts'
 import { fillSmoothly } from '../raster/fill.ts'
+import { intersect, invert, subset, threshold, union, without } from '../raster/mask.ts'
 import { dilate, erode } from '../raster/morphology.ts'
-import {
-  type Colours,
-  createMask,
-  intersect,
-  invert,
-  type Mask,
-  maskToPlane,
-  subset,
-  threshold,
-  union,
-  without,
-} from '../raster/plane.ts'
+import { type Colours, createMask, type Mask, maskToPlane } from '../raster/plane.ts'
 import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { move, norm } from '../raster/vector.ts'
 import { meanOf } from './mean.ts'

@@ -7,6 +7,7 @@ import type { Cluster } from '../raster/clusters.ts'
 import { type Lab, rgbToLab } from '../raster/colour.ts'
 import { boundsOf } from '../raster/crop.ts'
 import { gaussianBlur } from '../raster/filter.ts'
+import { subset, threshold } from '../raster/mask.ts'
 import { erode } from '../raster/morphology.ts'
 import {
   type Bitmap,
@@ -16,8 +17,6 @@ import {
   coloursToBitmap,
   type Mask,
   type Pixels,
-  subset,
-  threshold,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { meanOf } from './mean.ts'

@@ -2,19 +2,9 @@ import { bothSides } from '../body/keypoints.ts'
 import { deltaE } from '../raster/colour.ts'
 import { fillHoles } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
+import { countSet, intersect, subset, union, without } from '../raster/mask.ts'
 import { close, erode, open } from '../raster/morphology.ts'
-import {
-  channelOf,
-  countSet,
-  intersect,
-  type Mask,
-  type Plane,
-  type Point,
-  type Size,
-  subset,
-  union,
-  without,
-} from '../raster/plane.ts'
+import { channelOf, type Mask, type Plane, type Point, type Size } from '../raster/plane.ts'
 import { between, distance, dot, norm, subtract } from '../raster/vector.ts'
 import { boundarySigns } from './boundary.ts'
 import type { Evidence } from './evidence.ts'

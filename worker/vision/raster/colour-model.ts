@@ -1,5 +1,6 @@
 import { type Cluster, kMeans } from './clusters.ts'
-import { type Colours, countSet, type Mask, type Plane } from './plane.ts'
+import { countSet } from './mask.ts'
+import type { Colours, Mask, Plane } from './plane.ts'
 
 /** Typical colours of one kind of surface as Gaussians in CIE Lab. */
 export type ColourModel = readonly Cluster[]

@@ -1,4 +1,5 @@
-import { createMask, invert, type Mask, subset } from './plane.ts'
+import { invert, subset } from './mask.ts'
+import { createMask, type Mask } from './plane.ts'
 import { findRuns, type Runs } from './runs.ts'
 
 export interface Component {

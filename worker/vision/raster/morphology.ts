@@ -1,5 +1,6 @@
 import { distanceTo } from './distance.ts'
-import { createMask, invert, type Mask, maskWhere } from './plane.ts'
+import { invert, maskWhere } from './mask.ts'
+import { createMask, type Mask } from './plane.ts'
 import { findRuns } from './runs.ts'
 
 // Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.

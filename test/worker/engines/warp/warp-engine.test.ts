@@ -7,14 +7,9 @@ import type { Engine, EngineContext, EngineInput, EngineResult } from '../../../
 import { blendChange } from '../../../../worker/vision/composite/blend.ts'
 import type { LandmarkName } from '../../../../worker/vision/person/person.ts'
 import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import { dilate } from '../../../../worker/vision/raster/morphology.ts'
-import {
-  type Bitmap,
-  bitmapToColours,
-  type Mask,
-  maskWhere,
-  type Point,
-} from '../../../../worker/vision/raster/plane.ts'
+import { type Bitmap, bitmapToColours, type Mask, type Point } from '../../../../worker/vision/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import { dress, personIn, sharedEngine } from '../../../support/vision.ts'
 import { type KnownGarment, readGarment } from '../../vision/garment/known-garments.ts'

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { findBareBody } from '../../../../worker/vision/body/bare-body.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import type { Hand } from '../../../../worker/vision/person/person.ts'
-import { type Mask, maskWhere, type Point } from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import type { Mask, Point } from '../../../../worker/vision/raster/plane.ts'
 import { drawPerson } from './drawn-person.ts'
 
 // The left arm hangs beside the hip: the hand covers a part of the thigh.

@@ -1,12 +1,6 @@
 import { LANDMARKS, type Landmark, type LandmarkName, type Person } from '../../../../worker/vision/person/person.ts'
-import {
-  type Bitmap,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Point,
-  type Size,
-} from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, type Mask, maskToPlane, type Point, type Size } from '../../../../worker/vision/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import { keep } from '../../../support/vision.ts'
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { findStrands } from '../../../../worker/vision/body/hair-labels.ts'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
-import { type Colours, countSet, type Mask, maskWhere } from '../../../../worker/vision/raster/plane.ts'
+import { countSet, maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import type { Colours, Mask } from '../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 200, height: 300 }
 const UNIT = 160

@@ -5,7 +5,7 @@ import { type Pair, type PairName, readPair } from '../../../../scripts/quality/
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { completeHands } from '../../../../worker/vision/body/hand-mask.ts'
 import { findParts } from '../../../../worker/vision/body/parts.ts'
-import { countSet, subset } from '../../../../worker/vision/raster/plane.ts'
+import { countSet, subset } from '../../../../worker/vision/raster/mask.ts'
 import { dress, personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { findParts, type Parts } from '../../../../worker/vision/body/parts.ts'
-import { type Bitmap, countSet, type Mask, maskWhere, subset } from '../../../../worker/vision/raster/plane.ts'
+import { countSet, maskWhere, subset } from '../../../../worker/vision/raster/mask.ts'
+import type { Bitmap, Mask } from '../../../../worker/vision/raster/plane.ts'
 import { ARMS_BENT, COLOURS, type DrawnPerson, drawPerson } from './drawn-person.ts'
 
 const overlap = (a: Mask, b: Mask) => {

@@ -1,13 +1,7 @@
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
 import { gaussianBlur } from '../../../../worker/vision/raster/filter.ts'
-import {
-  type Bitmap,
-  createPlane,
-  type Mask,
-  type Plane,
-  type Point,
-  threshold,
-} from '../../../../worker/vision/raster/plane.ts'
+import { threshold } from '../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, createPlane, type Mask, type Plane, type Point } from '../../../../worker/vision/raster/plane.ts'
 import { coverPolygon } from '../../../../worker/vision/raster/polygon.ts'
 
 type Rgb = readonly [number, number, number]

@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
-import {
-  type Bitmap,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Point,
-  threshold,
-} from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere, threshold } from '../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, type Mask, maskToPlane, type Point } from '../../../../worker/vision/raster/plane.ts'
 import {
   type Affine,
   applyAffine,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fitBackground } from '../../../../worker/vision/garment/background.ts'
 import { compareHueAgain, compareWithBackground } from '../../../../worker/vision/garment/shadow.ts'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
-import { type Colours, maskWhere } from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import type { Colours } from '../../../../worker/vision/raster/plane.ts'
 
 const size = { width: 41, height: 33 }
 const random = createRandom(5)

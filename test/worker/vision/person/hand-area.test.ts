@@ -4,13 +4,8 @@ import { readPair } from '../../../../scripts/quality/pair.ts'
 import { MIDDLE_BASE, WRIST } from '../../../../worker/vision/person/hand.ts'
 import { drawHands, segmentHand } from '../../../../worker/vision/person/hand-area.ts'
 import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
-import {
-  type Bitmap,
-  bitmapToColours,
-  createPlane,
-  type Mask,
-  maskWhere,
-} from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, bitmapToColours, createPlane, type Mask } from '../../../../worker/vision/raster/plane.ts'
 import { createPyramid } from '../../../../worker/vision/raster/pyramid.ts'
 import { dot, subtract } from '../../../../worker/vision/raster/vector.ts'
 import { personIn } from '../../../support/vision.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readPair } from '../../../../scripts/quality/pair.ts'
 import { drawHands } from '../../../../worker/vision/person/hand-area.ts'
-import { countSet, maskWhere, subset } from '../../../../worker/vision/raster/plane.ts'
+import { countSet, maskWhere, subset } from '../../../../worker/vision/raster/mask.ts'
 import { personIn } from '../../../support/vision.ts'
 
 describe('hands', () => {

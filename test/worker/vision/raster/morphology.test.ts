@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
 import { connectedComponents, keepComponents } from '../../../../worker/vision/raster/components.ts'
 import { distanceTo } from '../../../../worker/vision/raster/distance.ts'
+import { invert, maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import { dilate, erode } from '../../../../worker/vision/raster/morphology.ts'
-import { createMask, invert, type Mask, maskWhere } from '../../../../worker/vision/raster/plane.ts'
+import { createMask, type Mask } from '../../../../worker/vision/raster/plane.ts'
 
 const random = createRandom(11)
 

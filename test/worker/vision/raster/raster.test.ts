@@ -6,19 +6,9 @@ import { boundsOf } from '../../../../worker/vision/raster/crop.ts'
 import { distanceTo } from '../../../../worker/vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../worker/vision/raster/fill.ts'
 import { gaussianBlur, guidedFilter } from '../../../../worker/vision/raster/filter.ts'
+import { countSet, intersect, invert, maskWhere, union, without } from '../../../../worker/vision/raster/mask.ts'
 import { close, dilate, erode } from '../../../../worker/vision/raster/morphology.ts'
-import {
-  type Colours,
-  countSet,
-  createMask,
-  createPlane,
-  intersect,
-  invert,
-  type Mask,
-  maskWhere,
-  union,
-  without,
-} from '../../../../worker/vision/raster/plane.ts'
+import { type Colours, createMask, createPlane, type Mask } from '../../../../worker/vision/raster/plane.ts'
 import { coverPolygon, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import {
   applyAffine,

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { featherMask } from '../../../../worker/vision/raster/feather.ts'
 import { gaussianBlur, weightedBlur } from '../../../../worker/vision/raster/filter.ts'
-import {
-  type Colours,
-  createPlane,
-  maskToPlane,
-  maskWhere,
-  type Plane,
-} from '../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
+import { type Colours, createPlane, maskToPlane, type Plane } from '../../../../worker/vision/raster/plane.ts'
 import { difference, enlargeByFactor, reduceByFactor, reduceMasked } from '../../../../worker/vision/raster/reduce.ts'
 
 const ramp = (width: number, height: number): Plane => ({

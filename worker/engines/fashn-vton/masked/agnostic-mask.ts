@@ -1,13 +1,5 @@
-import {
-  createPlane,
-  invert,
-  type Mask,
-  maskWhere,
-  type Plane,
-  threshold,
-  union,
-  without,
-} from '../../../vision/raster/plane.ts'
+import { invert, maskWhere, threshold, union, without } from '../../../vision/raster/mask.ts'
+import { createPlane, type Mask, type Plane } from '../../../vision/raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 import { anyOf, COVERED, type Label, type Labels } from '../parser/labels.ts'
 import { chamferDistance } from './chamfer.ts'

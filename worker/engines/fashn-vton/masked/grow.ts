@@ -1,4 +1,5 @@
-import { type Mask, maskWhere } from '../../../vision/raster/plane.ts'
+import { maskWhere } from '../../../vision/raster/mask.ts'
+import type { Mask } from '../../../vision/raster/plane.ts'
 
 /** Distances by which a set pixel spreads, in px. */
 export interface Spread {

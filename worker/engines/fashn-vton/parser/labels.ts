@@ -1,4 +1,5 @@
-import { type Mask, maskWhere } from '../../../vision/raster/plane.ts'
+import { maskWhere } from '../../../vision/raster/mask.ts'
+import type { Mask } from '../../../vision/raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 
 /** The classes of a parser of clothed people, in the order of the class ids. */

@@ -1,6 +1,7 @@
 import type { Person } from '../../../vision/person/person.ts'
 import { type Component, keepComponents } from '../../../vision/raster/components.ts'
-import { countSet, type Mask } from '../../../vision/raster/plane.ts'
+import { countSet } from '../../../vision/raster/mask.ts'
+import type { Mask } from '../../../vision/raster/plane.ts'
 import type { ProductCategory, TrainedCategory } from '../category.ts'
 import { anyOf, COVERED, type Label, type Labels } from './labels.ts'
 

@@ -1,6 +1,7 @@
 import { boxInView } from '../../../vision/body/view.ts'
 import { checkResult } from '../../../vision/composite/region.ts'
-import { type Mask, withLabel } from '../../../vision/raster/plane.ts'
+import { withLabel } from '../../../vision/raster/mask.ts'
+import type { Mask } from '../../../vision/raster/plane.ts'
 import type { EngineResult } from '../../engine.ts'
 import type { Removed } from '../dressing.ts'
 import { BACKGROUND, SKIN } from '../remove/removal.ts'

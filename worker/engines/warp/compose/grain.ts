@@ -1,6 +1,7 @@
 import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
+import { below } from '../../../vision/raster/mask.ts'
 import { erode } from '../../../vision/raster/morphology.ts'
-import { type Bitmap, below, createPlane, type Mask, type Plane, type Size } from '../../../vision/raster/plane.ts'
+import { type Bitmap, createPlane, type Mask, type Plane, type Size } from '../../../vision/raster/plane.ts'
 import { GRAIN, GRAIN_FROM } from './tuning.ts'
 
 /** An invented region, and real pixels of the same kind. Both have the size of the analysed bitmap. */

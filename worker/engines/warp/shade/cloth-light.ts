@@ -1,4 +1,5 @@
 import { gaussianBlur, weightedBlur } from '../../../vision/raster/filter.ts'
+import { threshold, without } from '../../../vision/raster/mask.ts'
 import { erode } from '../../../vision/raster/morphology.ts'
 import {
   type Colours,
@@ -7,8 +8,6 @@ import {
   type Mask,
   maskToPlane,
   type Plane,
-  threshold,
-  without,
 } from '../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
 import { clamp, medianOf } from '../../../vision/raster/statistics.ts'

@@ -1,6 +1,7 @@
 import type { UpperGarment } from '../../../vision/garment/garment.ts'
 import { gaussianBlurColours } from '../../../vision/raster/filter.ts'
-import { type Mask, type Pixels, type Plane, type Point, type Size, union } from '../../../vision/raster/plane.ts'
+import { union } from '../../../vision/raster/mask.ts'
+import type { Mask, Pixels, Plane, Point, Size } from '../../../vision/raster/plane.ts'
 import { coverPolygon, fillCapsules, fillPolygon } from '../../../vision/raster/polygon.ts'
 import { arcLength, resample } from '../../../vision/raster/polyline.ts'
 import { boxAround, type PixelBox } from '../../../vision/raster/remap.ts'

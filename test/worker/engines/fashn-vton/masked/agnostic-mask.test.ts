@@ -5,7 +5,8 @@ import { HIDDEN } from '../../../../../worker/engines/fashn-vton/canvas.ts'
 import { agnosticMask } from '../../../../../worker/engines/fashn-vton/masked/agnostic-mask.ts'
 import { anyOf, COVERED, type Labels } from '../../../../../worker/engines/fashn-vton/parser/labels.ts'
 import { paintOver } from '../../../../../worker/engines/fashn-vton/parser/paint-over.ts'
-import { type Mask, maskWhere } from '../../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../../worker/vision/raster/mask.ts'
+import type { Mask } from '../../../../../worker/vision/raster/plane.ts'
 
 const MASKS = new URL('../../../../fixtures/fashn-vton/masks/', import.meta.url)
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { addGrain, seenShare } from '../../../../../worker/engines/warp/compose/grain.ts'
 import { createRandom } from '../../../../../worker/vision/raster/clusters.ts'
-import { type Bitmap, createPlane, maskWhere } from '../../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, createPlane } from '../../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 120, height: 80 }
 const RIGHT = maskWhere(SIZE, (i) => i % SIZE.width >= 60)

@@ -2,21 +2,9 @@ import { copyRgb } from '../../../../vision/composite/blend.ts'
 import { keepComponents } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { createFieldSampler, type FieldSampler } from '../../../../vision/raster/field-sampler.ts'
+import { below, countSet, intersect, subset, union, without, withValue } from '../../../../vision/raster/mask.ts'
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
-import {
-  type Bitmap,
-  below,
-  channelOf,
-  countSet,
-  createPlane,
-  intersect,
-  type Mask,
-  type Plane,
-  subset,
-  union,
-  without,
-  withValue,
-} from '../../../../vision/raster/plane.ts'
+import { type Bitmap, channelOf, createPlane, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { difference } from '../../../../vision/raster/reduce.ts'
 import type { Layer } from '../../../../vision/raster/remap.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'

@@ -5,18 +5,9 @@ import { isSeated } from '../../../../vision/body/seated.ts'
 import { apartInLight } from '../../../../vision/raster/colour.ts'
 import { keepComponents } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
+import { intersect, subset, union, withLabel, without, withValue } from '../../../../vision/raster/mask.ts'
 import { close, erode, open } from '../../../../vision/raster/morphology.ts'
-import {
-  channelOf,
-  createPlane,
-  intersect,
-  type Plane,
-  subset,
-  union,
-  withLabel,
-  without,
-  withValue,
-} from '../../../../vision/raster/plane.ts'
+import { channelOf, createPlane, type Plane } from '../../../../vision/raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
 import { clamp } from '../../../../vision/raster/statistics.ts'

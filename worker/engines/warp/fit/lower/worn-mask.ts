@@ -4,20 +4,18 @@ import { bothSides } from '../../../../vision/body/keypoints.ts'
 import { type Lab, tintApart } from '../../../../vision/raster/colour.ts'
 import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { close, dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
   below,
-  type Colours,
   countSet,
-  createMask,
   intersect,
-  type Mask,
   subset,
   threshold,
   union,
   without,
   withValue,
-} from '../../../../vision/raster/plane.ts'
+} from '../../../../vision/raster/mask.ts'
+import { close, dilate, open } from '../../../../vision/raster/morphology.ts'
+import { type Colours, createMask, type Mask } from '../../../../vision/raster/plane.ts'
 import { fillCapsules } from '../../../../vision/raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'

@@ -4,19 +4,14 @@ import { FAR } from '../../../../vision/body/bone-field.ts'
 import { findHead } from '../../../../vision/body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
+import { below, intersect, subset, union, without, withValue } from '../../../../vision/raster/mask.ts'
 import {
-  below,
   createMask,
   createPlane,
-  intersect,
   type Mask,
   type Plane,
   type Point,
   type Size,
-  subset,
-  union,
-  without,
-  withValue,
 } from '../../../../vision/raster/plane.ts'
 import { fillBeyond, fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'

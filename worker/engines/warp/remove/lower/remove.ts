@@ -5,23 +5,25 @@ import { labToRgb, tintApart } from '../../../../vision/raster/colour.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { weightedBlur } from '../../../../vision/raster/filter.ts'
-import { dilate, erode, open as openMask } from '../../../../vision/raster/morphology.ts'
 import {
   below,
-  type Colours,
-  channelOf,
   countSet,
-  createMask,
-  createPlane,
   intersect,
   invert,
-  type Mask,
-  type Plane,
   subset,
   threshold,
   union,
   without,
   withValue,
+} from '../../../../vision/raster/mask.ts'
+import { dilate, erode, open as openMask } from '../../../../vision/raster/morphology.ts'
+import {
+  type Colours,
+  channelOf,
+  createMask,
+  createPlane,
+  type Mask,
+  type Plane,
 } from '../../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'

@@ -2,22 +2,24 @@ import { type ArmField, armMask } from '../../../../vision/body/arm-field.ts'
 import { distanceTo } from '../../../../vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { gaussianBlur, gaussianBlurColours, weightedBlur } from '../../../../vision/raster/filter.ts'
-import { erode } from '../../../../vision/raster/morphology.ts'
 import {
-  type Colours,
-  channelOf,
   countSet,
-  createMask,
-  createPlane,
   intersect,
   invert,
-  type Mask,
-  type Plane,
   subset,
   threshold,
   union,
   without,
   withValue,
+} from '../../../../vision/raster/mask.ts'
+import { erode } from '../../../../vision/raster/morphology.ts'
+import {
+  type Colours,
+  channelOf,
+  createMask,
+  createPlane,
+  type Mask,
+  type Plane,
 } from '../../../../vision/raster/plane.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'

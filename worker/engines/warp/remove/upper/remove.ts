@@ -2,21 +2,18 @@ import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { fillMembrane, fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { dilate } from '../../../../vision/raster/morphology.ts'
 import {
   below,
-  type Colours,
   countSet,
   intersect,
   invert,
-  type Mask,
-  type Plane,
-  type Size,
   union,
   withLabel,
   without,
   withValue,
-} from '../../../../vision/raster/plane.ts'
+} from '../../../../vision/raster/mask.ts'
+import { dilate } from '../../../../vision/raster/morphology.ts'
+import type { Colours, Mask, Plane, Size } from '../../../../vision/raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { norm } from '../../../../vision/raster/vector.ts'

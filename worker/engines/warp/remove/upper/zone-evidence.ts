@@ -1,21 +1,19 @@
 import { bothSides } from '../../../../vision/body/keypoints.ts'
 import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
-import { dilate } from '../../../../vision/raster/morphology.ts'
 import {
   below,
-  createMask,
   intersect,
   invert,
-  type Mask,
-  type Plane,
   subset,
   threshold,
   union,
   withLabel,
   without,
   withValue,
-} from '../../../../vision/raster/plane.ts'
+} from '../../../../vision/raster/mask.ts'
+import { dilate } from '../../../../vision/raster/morphology.ts'
+import { createMask, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { cellAt } from '../../../../vision/raster/reduce.ts'

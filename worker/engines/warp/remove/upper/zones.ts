@@ -4,21 +4,19 @@ import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
 import { apartInLight } from '../../../../vision/raster/colour.ts'
 import { componentsTouching, connectedComponents } from '../../../../vision/raster/components.ts'
 import { distanceTo } from '../../../../vision/raster/distance.ts'
-import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
   below,
   countSet,
-  createMask,
   intersect,
   invert,
-  type Mask,
-  type Plane,
   subset,
   union,
   withLabel,
   without,
   withValue,
-} from '../../../../vision/raster/plane.ts'
+} from '../../../../vision/raster/mask.ts'
+import { dilate, open } from '../../../../vision/raster/morphology.ts'
+import { createMask, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { difference, type Reduced } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'

@@ -6,13 +6,8 @@ import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import { forearmMask } from '../../../../../../worker/vision/body/forearms.ts'
 import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import { createView } from '../../../../../../worker/vision/body/view.ts'
-import {
-  bitmapToColours,
-  countSet,
-  type Mask,
-  maskWhere,
-  subset,
-} from '../../../../../../worker/vision/raster/plane.ts'
+import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
+import { bitmapToColours, type Mask } from '../../../../../../worker/vision/raster/plane.ts'
 import { COLOURS, type DrawnPerson, drawPerson } from '../../../../vision/body/drawn-person.ts'
 import { readGarment } from '../../../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'

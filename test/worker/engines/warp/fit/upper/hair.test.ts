@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { maskWhere } from '../../../../../../worker/vision/raster/plane.ts'
+import { maskWhere } from '../../../../../../worker/vision/raster/mask.ts'
 import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 import { layGarment } from '../../lay-garment.ts'

@@ -6,7 +6,8 @@ import { bothSides } from '../../../../../../worker/vision/body/keypoints.ts'
 import { measureLegFields } from '../../../../../../worker/vision/body/leg-field.ts'
 import { measureLeg } from '../../../../../../worker/vision/body/leg-profile.ts'
 import { findParts, type Parts } from '../../../../../../worker/vision/body/parts.ts'
-import { bitmapToColours, createPlane, maskWhere, subset } from '../../../../../../worker/vision/raster/plane.ts'
+import { maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
+import { bitmapToColours, createPlane } from '../../../../../../worker/vision/raster/plane.ts'
 import { COLOURS, drawPerson } from '../../../../vision/body/drawn-person.ts'
 
 const { person, photo } = drawPerson()

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { BACKGROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
-import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/vision/raster/plane.ts'
+import { subset } from '../../../../../../worker/vision/raster/mask.ts'
+import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { resample } from '../../../../../../worker/vision/raster/polyline.ts'
 import {
   ARMS_AWAY,

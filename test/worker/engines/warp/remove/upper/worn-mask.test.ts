@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import { distanceTo } from '../../../../../../worker/vision/raster/distance.ts'
+import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
 import { dilate } from '../../../../../../worker/vision/raster/morphology.ts'
-import { bitmapToColours, countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/plane.ts'
+import { bitmapToColours } from '../../../../../../worker/vision/raster/plane.ts'
 import { layOnFigure } from '../../lay-figure.ts'
 
 async function undress(person: string, garment: string) {
