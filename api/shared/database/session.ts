@@ -11,6 +11,8 @@ import { type DatabaseAddress, parseDatabaseUrl } from './address.ts'
 export const SESSION_SETTINGS = {
   array_nulls: 'on',
   default_transaction_isolation: 'read committed',
+  // Events are joined with their batches day by day, and not by reading all events of the days.
+  enable_partitionwise_join: 'on',
   extra_float_digits: '1',
   quote_all_identifiers: 'off',
   idle_session_timeout: '0',

@@ -154,4 +154,21 @@ describe('funnels', () => {
       expect([...tables]).toEqual(['events_20261120'])
     }
   })
+
+  it('read of the events of other accounts none', async () => {
+    await createEvents(database).makePartitions(noon, 3)
+    await database.query(sql.unsafe`
+      with made as (
+        insert into event_batches (received_on, id, account_id, anonymous_id, customer_signed, context, received_at)
+        select date '2026-11-20' + n % 3, n, case when n % 334 = 0 then 'acc_few' else 'acc_crowd' end, 'anon_' || n, false, '{}', now()
+        from generate_series(1, 30000) as n returning received_on, id)
+      insert into events (received_on, batch_id, name, insert_id, properties, happened_at)
+      select received_on, id, 'widget:result_view', id::text, '{}', now() from made`)
+    await database.query(sql.unsafe`analyze events`)
+    await database.query(sql.unsafe`analyze event_batches`)
+    const plan = await database.anyFirst(sql.unsafe`
+      explain select * from event_funnel where account_id = 'acc_few' and day between '2026-11-20' and '2026-11-22'`)
+    expect(plan.join('\n')).toMatch(/Index Scan using events_20261121/)
+    expect(plan.join('\n')).not.toMatch(/Seq Scan on events_/)
+  })
 })
