@@ -76,6 +76,8 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
       const { clock, date } = inference.startedAt()
       const seconds = (performance.now() - clock - downloads.waitedMs()) / 1000
       onReady({ seconds, startedAt: date }, message.manifests)
+      // An accelerator costs more than the first jobs could gain.
+      if (!hasDevice) inference.send({ type: 'warm' })
     } else if (message.type === 'waiting') downloads.note(message)
     else if (message.id === slot.current()?.id) answer(message)
   }

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import { splitList } from '../../api/shared/process/config.ts'
 import { readConformance } from '../engines/conformance.ts'
@@ -15,7 +16,7 @@ import { EXPOSURE_MODEL } from '../outputs/safety/exposure.ts'
 import { findDeviceFault } from './device-fault.ts'
 import { openModels, readManifest } from './models.ts'
 import type { Failure, FromProcess, ToProcess, TryOnRequest } from './protocol.ts'
-import { runSelfTest } from './self-test.ts'
+import { runSelfTest, warmUp } from './self-test.ts'
 import { PROVIDERS } from './session.ts'
 
 // The inference process: a child of the worker. It opens the models, runs the self-tests, and processes one request at a time.
@@ -27,6 +28,11 @@ process.on('disconnect', () => process.exit(0))
 
 const { models, engines, mark, manifests, proofs } = await prepare().catch(exitUnready)
 const aborts = new Map<number, AbortController>()
+/** Work that waits for a worker follows its start at once: it must not wait for a run that warms up. */
+const IDLE_MS = 1000
+const WARM_MS = 30_000
+const firstWork = new AbortController()
+let warmed: Promise<void> = Promise.resolve()
 
 function send(message: FromProcess): void {
   process.send?.(message)
@@ -35,8 +41,19 @@ function send(message: FromProcess): void {
 process.on('message', (message: ToProcess) => {
   if (message.type === 'abort') aborts.get(message.id)?.abort()
   else if (message.type === 'evict') evict(message.garmentHashes)
+  else if (message.type === 'warm') warmed = warm()
   else run(message)
 })
+
+async function warm(): Promise<void> {
+  const signal = AbortSignal.any([firstWork.signal, AbortSignal.timeout(IDLE_MS + WARM_MS)])
+  try {
+    await sleep(IDLE_MS, undefined, { signal })
+    await warmUp({ models, engines, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
 
 function evict(garmentHashes: readonly string[]): void {
   for (const { cache } of engines.values()) for (const hash of garmentHashes) cache?.evict(hash)
@@ -45,6 +62,8 @@ function evict(garmentHashes: readonly string[]): void {
 async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): Promise<void> {
   const abort = new AbortController()
   aborts.set(id, abort)
+  firstWork.abort()
+  await warmed
   const context = { signal: abort.signal, onProgress: (share: number) => send({ type: 'progress', id, share }) }
   try {
     const result =

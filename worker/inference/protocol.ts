@@ -88,6 +88,8 @@ export interface TryOnResult {
 export type ToProcess =
   | { readonly type: 'run'; readonly id: number; readonly work: WorkName; readonly request: unknown }
   | { readonly type: 'abort'; readonly id: number }
+  /** Get faster while there is no work, at most until the first one. */
+  | { readonly type: 'warm' }
   /** Evict the cached garments of product photos with these SHA-256 hashes. */
   | { readonly type: 'evict'; readonly garmentHashes: readonly string[] }
 

@@ -71,6 +71,13 @@ describe('the host of an inference process', () => {
     expect(other.countRestarts()).toBe(1)
   })
 
+  it('lets a process warm up, without an accelerator only', async () => {
+    const [plain, accelerated] = [start(), start({ hasDevice: true, workSeconds: 1 })]
+    await until(() => plain.host.isReady() && accelerated.host.isReady())
+    expect(await give(plain.host, 'heat')).toEqual({ pid: expect.any(Number) })
+    await expect(give(accelerated.host, 'heat')).rejects.toThrow(DeviceFault)
+  })
+
   it('passes no secret of its environment to the process', async () => {
     const secrets = [
       'DATABASE_URL',

@@ -4,7 +4,7 @@ import { createMockEngine } from '../../../worker/engines/mock.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { DeviceFault } from '../../../worker/inference/device-fault.ts'
 import type { Models } from '../../../worker/inference/models.ts'
-import { runSelfTest } from '../../../worker/inference/self-test.ts'
+import { runSelfTest, warmUp } from '../../../worker/inference/self-test.ts'
 import { sharedModels } from '../../support/vision.ts'
 
 describe('the self-test of a worker', () => {
@@ -27,6 +27,31 @@ describe('the self-test of a worker', () => {
     await runSelfTest({ models, engines })
     expect(runs).toBe(1)
     expect(warp.cache?.count()).toBe(0)
+    await warp.release?.()
+  })
+
+  it('is repeated until it gets no faster, caching no garment, or until the first job', async () => {
+    const warp = (await createEngines(['warp'], { models })).get('warp') as Engine
+    const drawn = Promise.withResolvers<EngineResult>()
+    let runs = 0
+    const firstJob = new AbortController()
+    const engine: Engine = {
+      ...warp,
+      run: async (...parameters) => {
+        if (++runs === 1) drawn.resolve(warp.run(...parameters))
+        const { image, ...rest } = await drawn.promise
+        return { ...rest, image: { ...image, data: image.data.slice() } }
+      },
+    }
+    const parts = { models, engines: new Map([['warp', engine]]), signal: firstJob.signal }
+    await warmUp(parts)
+    expect(runs).toBeGreaterThan(3)
+    expect(warp.cache?.count()).toBe(0)
+    const before = runs
+    const warming = warmUp(parts)
+    firstJob.abort()
+    await expect(warming).rejects.toThrow('aborted')
+    expect(runs).toBe(before)
     await warp.release?.()
   })
 
