@@ -11,10 +11,10 @@ import { DrapeError } from '../contract/errors.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
 import { type RowType, rowType, Type } from '../contract/schema.ts'
 import { clearText, type SecretBox } from '../signing/secret-box.ts'
-import { parseDatabaseUrl, presentUrl } from './address.ts'
+import { type DatabaseAddress, parseDatabaseUrl, presentUrl } from './address.ts'
 import { unavailable } from './errors.ts'
 import { connectPrimary } from './primary.ts'
-import { openSession, prepareSession } from './session.ts'
+import { openSession, prepareSession, type Session } from './session.ts'
 
 const METHODS = [
   'any',
@@ -129,23 +129,27 @@ export function createDatabase(
   let opening: Promise<DatabasePool> | null = null
   let opened: DatabasePool | null = null
   const open = () => {
-    opening ??= openPool(url, { poolSize, statementSeconds }).then(
+    if (opening !== null) return opening
+    const started: Promise<DatabasePool> = openPool(url, { poolSize, statementSeconds }).then(
       (pool) => {
-        opened = pool
+        if (opening === started) opened = pool
         return pool
       },
       (cause) => {
-        opening = null
+        if (opening === started) opening = null
         throw unavailable(cause)
       },
     )
-    return opening
+    opening = started
+    return started
   }
-  const giveUp = (opened: Promise<DatabasePool>) => {
-    if (opening !== opened) return
+  const giveUp = (given: Promise<DatabasePool>) => {
+    if (opening !== given) return
     opening = null
-    poolers.delete(url)
-    opened.then((pool) => pool.end()).catch(() => {})
+    // Answered before these connections were opened; a question that others still wait for may be answered yet.
+    if (opened !== null) answers.delete(url)
+    opened = null
+    given.then((pool) => pool.end()).catch(() => {})
   }
   const limit = statementSeconds * 1000 + NO_RESPONSE_MS
   // A pool of one connection has few statements, none of which waits for long.
@@ -206,27 +210,32 @@ export function withinTransaction(database: Database, transaction: DatabaseTrans
   return { ...database, ...Object.fromEntries(methods) }
 }
 
-/** Whether there is a pooler in between, by URL: the pools of a process ask once. */
-const poolers = new Map<string, Promise<boolean>>()
+interface HostAnswer extends Pick<Session, 'isPooled'> {
+  /** The host that answered first, so that no pool waits for the others. */
+  readonly addresses: readonly DatabaseAddress[]
+}
+/** By URL: the pools of a process ask once, also a pool that gives up before a silent host is given up. */
+const answers = new Map<string, Promise<HostAnswer>>()
 
-function askForPooler(url: string): Promise<boolean> {
-  const asked =
-    poolers.get(url) ??
-    openSession(url, { connectMs: CONNECT_MS }).then(async ({ client, isPooled }) => {
-      await client.end()
-      return isPooled
-    })
-  poolers.set(url, asked)
-  asked.catch(() => poolers.delete(url))
+function askHosts(url: string): Promise<HostAnswer> {
+  const asked = answers.get(url) ?? askAnew(url)
+  answers.set(url, asked)
+  asked.catch(() => answers.delete(url))
   return asked
+}
+
+async function askAnew(url: string): Promise<HostAnswer> {
+  const { client, address, addresses, isPooled } = await openSession(url, { connectMs: CONNECT_MS })
+  // Its end waits for a host that may be silent by now.
+  client.end().catch(() => {})
+  return { isPooled, addresses: [address, ...addresses.filter((other) => other !== address)] }
 }
 
 async function openPool(
   url: string,
   { poolSize, statementSeconds }: { poolSize: number; statementSeconds: number },
 ): Promise<DatabasePool> {
-  const addresses = parseDatabaseUrl(url)
-  const isPooled = await askForPooler(url)
+  const { addresses, isPooled } = await askHosts(url)
   const pool = await createPool(presentUrl(addresses[0]), {
     captureStackTrace: false,
     connectionRetryLimit: 1,

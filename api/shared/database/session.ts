@@ -93,8 +93,9 @@ export async function tryHosts<T>(
 
 export interface Session {
   readonly client: pg.Client
-  /** The host to which it is connected. */
+  /** The host to which it is connected, and all of the URL. */
   readonly address: DatabaseAddress
+  readonly addresses: readonly DatabaseAddress[]
   /** Whether there is a pooler in between: it invents the process ID that it sends at the start. */
   readonly isPooled: boolean
 }
@@ -104,7 +105,8 @@ export async function openSession(
   url: string,
   { name = 'drape', connectMs }: { name?: string; connectMs?: number } = {},
 ): Promise<Session> {
-  return tryHosts(parseDatabaseUrl(url), async (address) => {
+  const addresses = parseDatabaseUrl(url)
+  return tryHosts(addresses, async (address) => {
     const client = new pg.Client({ application_name: name, ...address, connectionTimeoutMillis: connectMs })
     // Without a listener, an error of the idle connection would end the process; the next statement throws it.
     client.on('error', () => {})
@@ -115,7 +117,7 @@ export async function openSession(
       const { rows } = await client.query(`select ${FACTS}, pg_backend_pid() as "processId"`)
       assertPrimary(rows[0], address)
       const { processID } = client as pg.Client & { readonly processID: number | null }
-      return { client, address, isPooled: rows[0].processId !== processID }
+      return { client, address, addresses, isPooled: rows[0].processId !== processID }
     } catch (error) {
       await client.end().catch(() => {})
       throw error

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../../../api/shared/database/database.ts'
@@ -63,5 +64,24 @@ describe('a database that has responded', async () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000)
     expect(await asked).toBe(1)
     expect(await ask()).toBe(1)
+  })
+})
+
+describe('a database whose first host accepts connections and never answers', () => {
+  it('connects to the next host, also when its statements may not wait that long', async () => {
+    const { url, drop } = await createTestDatabase()
+    const silent = createServer()
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const database = createDatabase(url.replace('127.0.0.1:', `127.0.0.1:${port},127.0.0.1:`), {
+      poolSize: 1,
+      statementSeconds: 1,
+    })
+    const ask = () => database.oneFirst(sql.type(rowType(Type.Object({ one: Type.Integer() })))`select 1 as one`)
+    await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
+    expect(await ask()).toBe(1)
+    await database.end()
+    silent.close()
+    await drop()
   })
 })
