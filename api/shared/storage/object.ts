@@ -58,7 +58,7 @@ export interface SignedUrlOptions {
   readonly filename?: string
 }
 
-/** For browsers, which may show an object for 5 minutes, but not after its link: an erasure cannot reach their caches, nor shared ones. */
+/** For browsers, which may keep an object for 5 minutes, and not longer than the link was valid when it was made or answered. */
 export function cacheControl(secondsLeft: number): string {
   return `private, max-age=${Math.max(0, Math.min(300, Math.floor(secondsLeft)))}`
 }
