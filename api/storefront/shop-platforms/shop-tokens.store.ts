@@ -36,12 +36,13 @@ export function createShopTokens(database: Database) {
     sql.fragment`id = ${id} and admin_renew_at = ${until.toISOString()}::timestamptz`
 
   return {
-    /** The token for the platform's API, opened and as it is stored; null while there is none that is valid. */
-    find: async ({ id, adminClientId, adminToken }: ShopRecord): Promise<AccessToken | null> => {
+    /** The token for the API at the URL of this record, opened and as it is stored; null while there is none that is valid. */
+    find: async ({ id, adminUrl, adminClientId, adminToken }: ShopRecord): Promise<AccessToken | null> => {
       if (adminClientId === null) return adminToken === null ? null : { token: adminToken, stored: null }
       const row = await database.maybeOne(sql.type(AccessRow)`
         select admin_access_token as stored from shops
-        where id = ${id} and admin_access_token is not null and admin_access_ends_at > now()`)
+        where id = ${id} and admin_access_token is not null and admin_access_ends_at > now()
+          and admin_url is not distinct from ${adminUrl} and admin_client_id = ${adminClientId}`)
       if (row === null) return null
       const { stored } = row
       return { token: await database.secrets.open(stored, tokenPlace(id, 'admin_access_token')), stored }

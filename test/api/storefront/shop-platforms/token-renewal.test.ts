@@ -203,8 +203,13 @@ describe('the token of a shop whose platform gives tokens that end', () => {
     expect(await rowOf(id)).toMatchObject({ access })
     expect(admin.grants).toHaveLength(1)
     for (const stop of stops.splice(0)) await stop()
-    await shops().update(id, { adminUrl: `${admin.url}/other` })
+    const old = await shops().findOpen(id)
+    await shops().update(id, { adminUrl: `${admin.url}/` })
     expect(await rowOf(id)).toMatchObject({ access: null })
+    start()
+    await isObtained(id)
+    expect(await tokens().find((await shops().findOpen(id)) as never)).toMatchObject({ token: admin.token })
+    expect(await tokens().find(old as never)).toBeNull()
   })
 
   it('of a shop with an endless token is marked by a refusal, and by the next success no more', async () => {
