@@ -32,7 +32,7 @@ export interface AdminProduct {
 /** The tokens of shops without a client ID. */
 export function createEndlessTokens(mark: (what: string) => void = () => {}) {
   return {
-    find: async ({ adminToken: token }: ShopRecord) => (token === null ? null : { token, stored: null }),
+    find: async ({ adminToken: token }: ShopRecord) => (token === null ? null : { token, stored: token }),
     refuse: async () => mark('refused'),
     accept: async () => mark('accepted'),
   }

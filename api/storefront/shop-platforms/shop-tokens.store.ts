@@ -10,8 +10,7 @@ const AgeRow = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
 export interface AccessToken {
   readonly token: string
-  /** Null for a token that was not obtained. */
-  readonly stored: string | null
+  readonly stored: string
 }
 
 /** Tokens that a platform gave. */
@@ -35,17 +34,20 @@ export function createShopTokens(database: Database) {
   const isStill = ({ id, until }: DueToken) =>
     sql.fragment`id = ${id} and admin_renew_at = ${until.toISOString()}::timestamptz`
 
+  // Of an operator without a client ID, else obtained.
+  const current = sql.fragment`case when admin_client_id is null then admin_token else admin_access_token end`
+
   return {
     /** The token for the API at the URL of this record, opened and as it is stored; null while there is none that is valid. */
-    find: async ({ id, adminUrl, adminClientId, adminToken }: ShopRecord): Promise<AccessToken | null> => {
-      if (adminClientId === null) return adminToken === null ? null : { token: adminToken, stored: null }
+    find: async ({ id, adminUrl, adminClientId }: ShopRecord): Promise<AccessToken | null> => {
       const row = await database.maybeOne(sql.type(AccessRow)`
-        select admin_access_token as stored from shops
-        where id = ${id} and admin_access_token is not null and admin_access_ends_at > now()
-          and admin_url is not distinct from ${adminUrl} and admin_client_id = ${adminClientId}`)
+        select ${current} as stored from shops
+        where id = ${id} and ${current} is not null and (admin_client_id is null or admin_access_ends_at > now())
+          and admin_url is not distinct from ${adminUrl} and admin_client_id is not distinct from ${adminClientId}`)
       if (row === null) return null
       const { stored } = row
-      return { token: await database.secrets.open(stored, tokenPlace(id, 'admin_access_token')), stored }
+      const place = tokenPlace(id, adminClientId === null ? 'admin_token' : 'admin_access_token')
+      return { token: await database.secrets.open(stored, place), stored }
     },
 
     /** Claims the shops whose token must be renewed now. No other process receives them for `leaseSeconds`. */
@@ -79,13 +81,10 @@ export function createShopTokens(database: Database) {
 
     /** The platform's API refused this token: one that was obtained is obtained again, another one is marked as refused. */
     refuse: async ({ id }: ShopRecord, { stored }: AccessToken): Promise<void> => {
-      await database.query(
-        stored === null
-          ? sql.unsafe`update shops set admin_refused_at = coalesce(admin_refused_at, now_ms()) where id = ${id}`
-          : sql.unsafe`
-            update shops set admin_access_token = null, admin_renew_at = least(admin_renew_at, now_ms())
-            where id = ${id} and admin_access_token = ${stored}`,
-      )
+      await database.query(sql.unsafe`
+        update shops set admin_access_token = null, admin_renew_at = least(admin_renew_at, now_ms()),
+          admin_refused_at = case when admin_client_id is null then coalesce(admin_refused_at, now_ms()) else admin_refused_at end
+        where id = ${id} and ${current} = ${stored}`)
     },
 
     /** The platform's API accepts the token again that an operator gave. */

@@ -222,4 +222,16 @@ describe('the token of a shop whose platform gives tokens that end', () => {
     expect(await rowOf(id)).toMatchObject({ refused: null, access: null })
     expect(admin.grants).toEqual([])
   })
+
+  it.each<Partial<NewShop>>([{ adminToken: 'another' }, { adminClientId: 'client-1' }])(
+    'is not marked by the late refusal of an endless token before %o',
+    async (changes) => {
+      const id = await open({ adminClientId: null, adminToken: 'revoked' })
+      const old = await shops().findOpen(id)
+      const access = await tokens().find(old as never)
+      await shops().update(id, changes)
+      await tokens().refuse(old as never, access as never)
+      expect(await rowOf(id)).toMatchObject({ refused: null })
+    },
+  )
 })
