@@ -60,13 +60,17 @@ export function createShopTokens(database: Database) {
           order by admin_renew_at limit ${limit} for no key update skip locked)
         returning id, admin_renew_at as until`),
 
-    /** Stores what the platform gave for a due token: in one statement, so that no refresh token is lost without its successor. */
+    /**
+     * Stores what the platform gave for a due token: in one statement, so that no refresh token is lost without its
+     * successor. After a refusal by the API, only the API ends the mark.
+     */
     keep: async (due: DueToken, { accessToken, seconds, refreshToken }: ObtainedToken): Promise<void> => {
       const access = await database.secrets.seal(accessToken, tokenPlace(due.id, 'admin_access_token'))
       const refresh = refreshToken && (await database.secrets.seal(refreshToken, tokenPlace(due.id)))
       await database.query(sql.unsafe`
         update shops set admin_access_token = ${access}, admin_token = coalesce(${refresh}, admin_token),
-          admin_access_ends_at = now() + make_interval(secs => ${seconds}), admin_refused_at = null,
+          admin_access_ends_at = now() + make_interval(secs => ${seconds}),
+          admin_refused_at = case when admin_access_token is null then admin_refused_at end,
           admin_renew_at = now_ms() + make_interval(secs => ${seconds * RENEWED_AFTER})
         where ${isStill(due)}`)
     },
@@ -79,18 +83,19 @@ export function createShopTokens(database: Database) {
         where ${isStill(due)}`)
     },
 
-    /** The platform's API refused this token: one that was obtained is obtained again, another one is marked as refused. */
+    /** The platform's API refused this token: marks it. It is obtained again, at once if the mark is new. */
     refuse: async ({ id }: ShopRecord, { stored }: AccessToken): Promise<void> => {
       await database.query(sql.unsafe`
-        update shops set admin_access_token = null, admin_renew_at = least(admin_renew_at, now_ms()),
-          admin_refused_at = case when admin_client_id is null then coalesce(admin_refused_at, now_ms()) else admin_refused_at end
+        update shops set admin_access_token = null, admin_refused_at = coalesce(admin_refused_at, now_ms()),
+          admin_renew_at = least(admin_renew_at, now_ms() +
+            make_interval(secs => case when admin_refused_at is null then 0 else ${RETRY_SECONDS} end))
         where id = ${id} and ${current} = ${stored}`)
     },
 
-    /** The platform's API accepts the token again that an operator gave. */
-    accept: async ({ id }: ShopRecord): Promise<void> => {
+    /** The platform's API accepts this token: ends the mark. */
+    accept: async ({ id }: ShopRecord, { stored }: AccessToken): Promise<void> => {
       await database.query(
-        sql.unsafe`update shops set admin_refused_at = null where id = ${id} and admin_client_id is null`,
+        sql.unsafe`update shops set admin_refused_at = null where id = ${id} and ${current} = ${stored}`,
       )
     },
 

@@ -71,7 +71,7 @@ export function createShopifyAdmin({
         await pause(answer.waitSeconds * 1000)
         continue
       }
-      if (shop.adminRefusedAt !== null) await tokens.accept(shop)
+      if (shop.adminRefusedAt !== null) await tokens.accept(shop, access)
       return operation.parse(answer.data)
     }
   }

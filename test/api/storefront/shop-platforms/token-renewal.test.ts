@@ -162,6 +162,22 @@ describe('the token of a shop whose platform gives tokens that end', () => {
     start()
     await until(() => findProduct(id).catch(() => null))
     expect(admin.grants).toHaveLength(2)
+    expect(await rowOf(id)).toMatchObject({ refused: null })
+  })
+
+  it('is obtained again later, and is marked, while the API accepts none that it obtains', async () => {
+    const id = await open()
+    start()
+    for (const count of [1, 2]) {
+      await until(() => admin.grants.length === count)
+      await isObtained(id)
+      admin.mishaps.push({ status: 401 })
+      await expect(findProduct(id)).rejects.toMatchObject(UNAVAILABLE)
+    }
+    const { left, ...row } = await rowOf(id)
+    expect(row).toMatchObject({ access: null, refused: expect.anything() })
+    expect(left).toBeGreaterThan(50)
+    expect(left).toBeLessThan(61)
   })
 
   it.each<[string, Partial<NewShop>, string]>([
