@@ -188,7 +188,7 @@ async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promi
 }
 
 const readSettings = settingsReader(SHOP_SETTINGS, {
-  adminToken: Type.Optional(Type.String({ maxLength: 500 })),
+  adminToken: Type.Optional(Type.String()),
   edition: Type.String({ minLength: 1 }),
 })
 

@@ -6,6 +6,9 @@ import type { Settings } from '../shared/contract/setting.ts'
 export const HOST_NAME =
   '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$'
 
+/** A token of a platform's API: what a header can contain. */
+export const ACCESS_TOKEN = '^[\\x21-\\x7e]{1,1000}$'
+
 const MAX_DOMAINS = 20
 /** Of each shopper, per ISO week (UTC). */
 export const WEEKLY_GENERATIONS = 10

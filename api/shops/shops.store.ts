@@ -8,7 +8,7 @@ import { mapSettings, rowMembers, type SettingValues, splitWords } from '../shar
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { createListing } from '../shared/database/listing.ts'
 import type { SecretPlace } from '../shared/signing/secret-box.ts'
-import { SHOP_SETTINGS } from './shop-settings.ts'
+import { ACCESS_TOKEN, SHOP_SETTINGS } from './shop-settings.ts'
 
 export const SHOP_PLATFORMS = ['shopify', 'plugin', 'development'] as const
 export type ShopPlatform = (typeof SHOP_PLATFORMS)[number]
@@ -261,13 +261,15 @@ async function openShop(database: Database, shop: ShopRecord): Promise<ShopRecor
   return { ...shop, secrets, adminToken }
 }
 
-/** Encrypts the token among the settings for storage. */
+/** Encrypts the token among the settings for storage. Throws `VALIDATION_FAILED` for one that no request can contain. */
 async function sealToken(
   database: Database,
   { adminToken, ...settings }: ShopSettings,
   id: string,
 ): Promise<ShopSettings> {
   if (typeof adminToken !== 'string') return { ...settings, adminToken }
+  if (!new RegExp(ACCESS_TOKEN).test(adminToken))
+    throw refusedValue('adminToken', 'The token must be 1 to 1000 ASCII characters without spaces and line breaks.')
   return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
 }
 

@@ -2,6 +2,7 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { compileCheck, Type } from '../../shared/contract/schema.ts'
 import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
+import { ACCESS_TOKEN } from '../../shops/shop-settings.ts'
 import type { ShopRecord, Shops } from '../../shops/shops.store.ts'
 import type { DueToken, ObtainedToken, ShopTokens } from './shop-tokens.store.ts'
 import { parseJson, type RequestShopify, refused, type ShopifyResponse, unavailable } from './shopify-request.ts'
@@ -71,9 +72,9 @@ function grantOf({ adminToken }: ShopRecord) {
 
 const checkToken = compileCheck(
   Type.Object({
-    access_token: Type.String({ minLength: 1, maxLength: 1000 }),
+    access_token: Type.String({ pattern: ACCESS_TOKEN }),
     expires_in: Type.Number({ exclusiveMinimum: 0, maximum: 31_536_000 }),
-    refresh_token: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+    refresh_token: Type.Optional(Type.String({ pattern: ACCESS_TOKEN })),
   }),
 )
 
@@ -84,8 +85,11 @@ function readToken({ text }: ShopifyResponse): ObtainedToken {
   return { accessToken, seconds, refreshToken }
 }
 
-/** The error code of OAuth, which Shopify returns as JSON or in a page: it names the cause, and no secret. */
+const OAUTH_ERROR =
+  /\b(?:invalid_(?:request|client|grant)|unauthorized_client|unsupported_grant_type|app_not_installed|shop_not_permitted|application_cannot_be_found)\b/
+
+/** A known error code, which Shopify returns as JSON or in a page: other text can contain a secret. */
 function errorOf({ text }: ShopifyResponse): string {
-  const [, code] = /"error"\s*:\s*"(\w{1,60})"|Oauth error (\w{1,60})/.exec(text)?.filter((part) => part) ?? []
+  const code = OAUTH_ERROR.exec(text)?.[0]
   return code === undefined ? '' : ` (${code})`
 }

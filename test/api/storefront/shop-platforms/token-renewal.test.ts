@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
@@ -197,6 +198,22 @@ describe('the token of a shop whose platform gives tokens that end', () => {
     await isObtained(id)
     expect(await rowOf(id)).toMatchObject({ refused: null })
     expect(await tokens().measureRefused()).toBeNull()
+  })
+
+  it('is refused, and not logged, with characters that no header can contain', async () => {
+    const id = await open()
+    admin.mishaps.push({ status: 400, body: '{"error":"an_echoed_SECRET"}' })
+    admin.before = () => {
+      admin.token = 'tok\nen-SECRET'
+    }
+    start()
+    await isRefused(id)
+    await makeDue(id)
+    await until(async () => lines.length === 2 || (await rowOf(id)).access !== null)
+    expect(await rowOf(id)).toMatchObject({ access: null })
+    expect(String((lines[1] as [{ err: Error }])[0].err)).toContain('unexpected shape of a token')
+    expect(inspect(lines, { depth: null })).not.toContain('SECRET')
+    await expect(shops().update(id, { adminToken: admin.token })).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
   })
 
   it('is not marked, and stays in use, while the platform is away', async () => {
