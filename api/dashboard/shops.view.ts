@@ -160,7 +160,9 @@ ${table({
 function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines' | 'forms'>): Html {
   const token =
     shop.adminToken === null
-      ? 'No token is stored.'
+      ? shop.adminClientId === null
+        ? 'No token is stored.'
+        : 'The token is obtained with the client ID.'
       : 'A token is stored. Empty: keep it, unless the URL or the client ID changes; a new one removes it.'
   return actForm({
     action: `/shops/${shop.id}`,

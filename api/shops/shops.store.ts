@@ -209,8 +209,13 @@ export function createShops(database: Database) {
     addSecret: async (shop: string, secret: string): Promise<ShopRecord> => {
       const id = await addLiveSecret(database, { table: 'shops', where: named(shop) }, secret)
       if (id === null) throw unknownShop(shop)
-      if (id !== 'refused') return get(id)
-      throw refusedValue('secret', 'The secret is already active, or 2 others are. Remove one first.')
+      if (id === 'refused')
+        throw refusedValue('secret', 'The secret is already active, or 2 others are. Remove one first.')
+      // A token that is obtained with the secret may be refused no more.
+      await database.query(sql.unsafe`
+        update shops set admin_renew_at = now_ms(), admin_refused_at = null
+        where id = ${id} and admin_client_id is not null and admin_refused_at is not null`)
+      return get(id)
     },
 
     /** Removes a secret, or the older one of two. Throws `VALIDATION_FAILED` when the secret does not exist. */

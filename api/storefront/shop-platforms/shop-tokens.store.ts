@@ -23,8 +23,9 @@ export interface ObtainedToken {
 
 /** Renewed when a tenth of the lifetime is left. */
 const RENEWED_AFTER = 0.9
-/** Until the next attempt after a failure. */
-const RETRY_SECONDS = 60
+/** Time of the next attempt after a failure: the longer the platform has refused the token, the later. */
+const retryAt = sql.fragment`
+  now_ms() + least(greatest((now() - admin_refused_at) / 5, interval '1 minute'), interval '1 hour')`
 
 export type ShopTokens = ReturnType<typeof createShopTokens>
 
@@ -75,10 +76,10 @@ export function createShopTokens(database: Database) {
         where ${isStill(due)}`)
     },
 
-    /** Makes a due token due again soon. A token that has not ended remains in use. */
+    /** Makes a due token due again later. A token that has not ended remains in use. */
     retryLater: async (due: DueToken, { isRefused }: { isRefused: boolean }): Promise<void> => {
       await database.query(sql.unsafe`
-        update shops set admin_renew_at = now_ms() + make_interval(secs => ${RETRY_SECONDS}),
+        update shops set admin_renew_at = ${retryAt},
           admin_refused_at = case when ${isRefused} then coalesce(admin_refused_at, now_ms()) else admin_refused_at end
         where ${isStill(due)}`)
     },
@@ -87,8 +88,7 @@ export function createShopTokens(database: Database) {
     refuse: async ({ id }: ShopRecord, { stored }: AccessToken): Promise<void> => {
       await database.query(sql.unsafe`
         update shops set admin_access_token = null, admin_refused_at = coalesce(admin_refused_at, now_ms()),
-          admin_renew_at = least(admin_renew_at, now_ms() +
-            make_interval(secs => case when admin_refused_at is null then 0 else ${RETRY_SECONDS} end))
+          admin_renew_at = least(admin_renew_at, case when admin_refused_at is null then now_ms() else ${retryAt} end)
         where id = ${id} and ${current} = ${stored}`)
     },
 

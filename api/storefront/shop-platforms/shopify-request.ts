@@ -24,8 +24,8 @@ export type RequestShopify = (shop: ShopRecord, request: ShopifyRequest) => Prom
 
 /**
  * Creates a function that posts JSON to a shop on Shopify, with credentials, hence to no other host. The function throws
- * a retryable `SERVICE_UNAVAILABLE` when the shop is unavailable, a non-retryable one for an address that is not allowed
- * or a response that is too large.
+ * a retryable `SERVICE_UNAVAILABLE` when the shop is unavailable, a non-retryable one for an address that is not allowed,
+ * a redirect or a response that is too large.
  */
 export function createShopifyRequest({
   isPlainAllowed,
@@ -43,7 +43,7 @@ export function createShopifyRequest({
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...headers },
       body: JSON.stringify(body),
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.timeout(answerMs),
     }).catch((cause) => {
       throw unavailable('is unreachable', cause)
@@ -52,6 +52,8 @@ export function createShopifyRequest({
       throw cause instanceof DrapeError ? cause : unavailable('did not complete its response', cause)
     })
     if (response.status >= 500 || response.status === 430) throw unavailable(`returned ${response.status}`)
+    if (response.status >= 300 && response.status < 400)
+      throw refused(`answered ${response.status}, a redirect: enter the new address as the URL of its API`)
     return { status: response.status, headers: response.headers, text }
   }
 }

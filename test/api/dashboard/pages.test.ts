@@ -314,6 +314,7 @@ describe('the pages of the dashboard', () => {
     expect(await listAudit(id)).toMatchObject([{ details: { adminToken: 'removed' } }, {}])
     expect(await change({ adminUrl: 'http://127.0.0.1:99', adminToken: 'shpat_new' })).toEqual([303, 'shpat_new'])
     expect(await change({ adminClientId: 'client-1' })).toEqual([303, null])
+    expect((await browser.get(page)).text).toContain('The token is obtained with the client ID.')
     expect((await browser.submit(page, page, { adminClientId: 'a b' })).status).toBe(400)
   })
 

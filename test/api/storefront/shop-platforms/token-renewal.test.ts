@@ -194,10 +194,23 @@ describe('the token of a shop whose platform gives tokens that end', () => {
     expect(JSON.stringify(lines)).not.toMatch(/of another app|shprt_old|a secret of the app/)
     await expect(findProduct(id)).rejects.toMatchObject(UNAVAILABLE)
     if (wrong.secret !== undefined) await shops().addSecret(id, admin.app.secrets[0])
-    await shops().update(id, { adminClientId: admin.app.clientId, adminToken: null })
+    else await shops().update(id, { adminClientId: admin.app.clientId, adminToken: null })
     await isObtained(id)
     expect(await rowOf(id)).toMatchObject({ refused: null })
     expect(await tokens().measureRefused()).toBeNull()
+  })
+
+  it.each([
+    [10, 60],
+    [3600, 720],
+    [86_400, 3600],
+  ])('that was refused for %i s is tried again in %i s', async (age, seconds) => {
+    const id = await open()
+    const [due] = await tokens().claimDue({ limit: 1, leaseSeconds: 60 })
+    await database.query(sql.unsafe`
+      update shops set admin_refused_at = now() - make_interval(secs => ${age}) where id = ${id}`)
+    await tokens().retryLater(due, { isRefused: true })
+    expect(Math.abs((await rowOf(id)).left - seconds)).toBeLessThan(5)
   })
 
   it('is refused, and not logged, with characters that no header can contain', async () => {
