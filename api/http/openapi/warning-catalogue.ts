@@ -6,8 +6,7 @@ export interface WarningEntry {
 }
 
 const photo = 'Ask for another photo: one person, from the front, with the upper body in view, sharp and in good light.'
-const checkResult =
-  'Check the result before you show it.'
+const checkResult = 'Check the result before you show it.'
 
 /** Every warning about photos (lower case), and about results and requests (upper case). */
 export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {

@@ -77,7 +77,9 @@ describe.skipIf(programs === null)(
       expect(answer.status).toBe(303)
       const cookie = answer.headers.getSetCookie()[0].split(';')[0]
       // Which an admin needs before everything else.
-      expect(await (await fetch(dashboard, { headers: { cookie } })).text()).toContain('<h1>Password and second factor</h1>')
+      expect(await (await fetch(dashboard, { headers: { cookie } })).text()).toContain(
+        '<h1>Password and second factor</h1>',
+      )
       const wrong = new URLSearchParams({ email, password: 'not the password', next: '/' })
       expect((await fetch(`${dashboard}/sign-in`, { method: 'POST', body: wrong, headers })).status).toBe(401)
       expect((await fetch(`${await addressOf('drape-api')}/sign-in`)).status).toBe(404)
