@@ -94,8 +94,9 @@ export function createOperatorSessions(database: Database) {
       database.any(sql.type(rowType(FormKeyRow))`
         select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
 
-    /** Ends all other sessions of the operator, and sign-ins that await a code. */
+    /** Ends all other sessions of the operator, and sign-ins that await a code. Call in a transaction: new ones wait for its end. */
     deleteOthers: async (operatorId: string, token: string): Promise<void> => {
+      await database.query(sql.unsafe`select from operators where id = ${operatorId} for no key update`)
       await database.query(sql.unsafe`
         with abandoned as (delete from operator_sign_ins where operator_id = ${operatorId})
         delete from operator_sessions where operator_id = ${operatorId} and hash <> ${sql.binary(hashOf(token))}`)

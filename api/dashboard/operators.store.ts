@@ -40,15 +40,21 @@ export interface NewOperator {
 /** The role of an operator of all accounts, or the account of an owner. */
 export type Rights = { readonly role: Role } | { readonly accountId: string }
 
-const Secret = rowType(Type.Object({ id: Type.String(), email: Type.String(), passwordHash: Type.String() }))
+const SecretRow = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  passwordHash: Type.String(),
+  hasSecondFactor: Type.Boolean(),
+})
+/** What an operator signs in with. */
+export type OperatorSecret = Static<typeof SecretRow>
 
-const hasSecondFactor = (id: ReturnType<typeof sql.identifier>) => sql.fragment`exists (
-    select from operator_second_factors as factors where factors.operator_id = ${id} and confirmed_at is not null
-  ) as "hasSecondFactor"`
+const hasSecondFactor = sql.fragment`exists (
+    select from operator_second_factors as factors where factors.operator_id = operators.id and confirmed_at is not null)`
 
-const columns = (table: 'operators' | 'changed') => sql.fragment`
+const columns = sql.fragment`
   id, email, name, role, account_id as "accountId",
-  (select accounts.name from accounts where accounts.id = account_id) as "accountName", is_active as "isActive", ${hasSecondFactor(sql.identifier([table, 'id']))},
+  (select accounts.name from accounts where accounts.id = account_id) as "accountName", is_active as "isActive", ${hasSecondFactor} as "hasSecondFactor",
   created_at as "createdAt"`
 
 export type Operators = ReturnType<typeof createOperators>
@@ -56,35 +62,31 @@ export type Operators = ReturnType<typeof createOperators>
 /** Store of dashboard operators, identified by their case-insensitive e-mail address. */
 export function createOperators(database: Database) {
   /** Ends all sessions of the changed operator, and sign-ins that await a code. */
-  const change = async (email: string, changes: ReturnType<typeof sql.fragment>): Promise<OperatorRecord> => {
-    const changed = await database.maybeOne(sql.type(rowType(OperatorRow))`
-      with changed as (
-        update operators set ${changes} where lower(email) = lower(${email}) returning *
-      ), signed_out as (
-        delete from operator_sessions using changed where operator_id = changed.id
-      ), abandoned as (
-        delete from operator_sign_ins using changed where operator_id = changed.id
-      )
-      select ${columns('changed')} from changed`)
-    if (changed === null) throw refusedValue('email', `The operator ${email} does not exist.`)
-    return changed
-  }
+  const change = (email: string, changes: ReturnType<typeof sql.fragment>): Promise<OperatorRecord> =>
+    database.transaction(async (transaction) => {
+      const changed = await transaction.maybeOne(sql.type(rowType(OperatorRow))`
+        update operators set ${changes} where lower(email) = lower(${email}) returning ${columns}`)
+      if (changed === null) throw refusedValue('email', `The operator ${email} does not exist.`)
+      // A statement of its own also sees sessions that were opened while the update waited for their sign-in.
+      await transaction.query(sql.unsafe`
+        with abandoned as (delete from operator_sign_ins where operator_id = ${changed.id})
+        delete from operator_sessions where operator_id = ${changed.id}`)
+      return changed
+    })
 
   /** The operator with this address, active or not. */
   const find = (email: string): Promise<OperatorRecord | null> =>
     database.maybeOne(
-      sql.type(
-        rowType(OperatorRow),
-      )`select ${columns('operators')} from operators where lower(email) = lower(${email})`,
+      sql.type(rowType(OperatorRow))`select ${columns} from operators where lower(email) = lower(${email})`,
     )
 
   return {
     list: (): Promise<readonly OperatorRecord[]> =>
-      database.any(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators order by id`),
+      database.any(sql.type(rowType(OperatorRow))`select ${columns} from operators order by id`),
 
     listing: createListing(database, {
       row: OperatorRow,
-      rows: sql.fragment`select ${columns('operators')} from operators`,
+      rows: sql.fragment`select ${columns} from operators`,
       texts: ['id', 'email', 'name', 'role', 'accountName'],
       order: sql.fragment`id`,
     }),
@@ -98,7 +100,7 @@ export function createOperators(database: Database) {
 
     /** The operator with this ID, active or not. */
     findById: (id: string): Promise<OperatorRecord | null> =>
-      database.maybeOne(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators where id = ${id}`),
+      database.maybeOne(sql.type(rowType(OperatorRow))`select ${columns} from operators where id = ${id}`),
 
     /** Whether an active administrator exists. */
     hasAdmin: (): Promise<boolean> =>
@@ -107,10 +109,21 @@ export function createOperators(database: Database) {
     find,
 
     /** The active operator with this address and the password hash; null when there is none. */
-    findSecret: (email: string) =>
-      database.maybeOne(sql.type(Secret)`
-        select id, email, password_hash as "passwordHash" from operators
+    findSecret: (email: string): Promise<OperatorSecret | null> =>
+      database.maybeOne(sql.type(rowType(SecretRow))`
+        select id, email, password_hash as "passwordHash", ${hasSecondFactor} as "hasSecondFactor" from operators
         where lower(email) = lower(${email}) and is_active`),
+
+    /**
+     * Whether the operator is still active, with this password hash, and with or without a second factor. In a
+     * transaction, whoever changes that waits for its end, and then ends its sessions.
+     */
+    isUnchanged: async ({ id, passwordHash, hasSecondFactor: had }: OperatorSecret): Promise<boolean> => {
+      await database.query(sql.unsafe`select from operators where id = ${id} for share`)
+      return database.exists(sql.unsafe`
+        select from operators
+        where id = ${id} and is_active and password_hash = ${passwordHash} and ${hasSecondFactor} = ${had}`)
+    },
 
     /** Creates an operator. Throws `VALIDATION_FAILED` when the address is already in use. */
     insert: async ({ email, name, passwordHash, refusal, ...rights }: NewOperator & Rights) => {
@@ -118,7 +131,7 @@ export function createOperators(database: Database) {
       const inserted = await database.maybeOne(sql.type(rowType(OperatorRow))`
         insert into operators (id, email, name, password_hash, role, account_id)
         values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role}, ${accountId})
-        on conflict (lower(email)) do nothing returning ${columns('operators')}`)
+        on conflict (lower(email)) do nothing returning ${columns}`)
       if (inserted === null) throw refusedValue('email', refusal ?? `The operator ${email} already exists.`)
       return inserted
     },

@@ -8,9 +8,9 @@ import { fieldsReader } from './form.ts'
 import { findKnownBrowser, rememberBrowser } from './known-browser.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import type { OperatorSessions } from './operator-sessions.store.ts'
+import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
-import type { Operators } from './operators.store.ts'
+import { createOperators, type OperatorSecret, type Operators } from './operators.store.ts'
 import { anyOwner, type BoundPage, pages } from './pages.ts'
 import { PASSWORD_LENGTH } from './password.ts'
 import type { RejectedForm } from './rejected-form.ts'
@@ -21,8 +21,8 @@ import { actorOf, type DashboardContext } from './state.ts'
 
 export interface SignInOptions {
   readonly operators: Pick<Operators, 'findSecret'>
-  readonly sessions: OperatorSessions
-  readonly audit: Pick<OperatorAudit, 'insert'>
+  readonly sessions: Pick<OperatorSessions, 'delete'>
+  readonly audit: OperatorAudit
   /** Remaining attempts of an address, of an operator, and of a browser in which the operator has signed in before. */
   readonly budgets: { readonly address: RateLimiter; readonly operator: RateLimiter }
   readonly verifyPassword: (password: string, stored: string | null) => Promise<boolean>
@@ -65,7 +65,7 @@ const readFields = fieldsReader(
 )
 
 async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<void> {
-  const { operators, audit, verifyPassword, factors, signIns, isSecure } = options
+  const { operators, audit, verifyPassword, signIns, isSecure } = options
   const { email, next } = readFields(ctx.state.form)
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1)
   const operator = await operators.findSecret(email)
@@ -86,22 +86,32 @@ async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<vo
     ctx.status = 401
     return showSignIn(ctx, { ...options, email, problem: 'The e-mail address or the password is wrong.' })
   }
-  const factor = await factors.find(operator.id)
-  if (factor === null || factor.confirmedAt === null) return enter(ctx, options, { operator, next })
-  holdSignIn(ctx, { token: await signIns.insert(operator.id), isSecure })
+  if (!operator.hasSecondFactor) return enter(ctx, options, { operator, next })
+  holdSignIn(ctx, { token: await signIns.insert(operator), isSecure })
   seeOther(ctx, `/sign-in/code?next=${encodeURIComponent(isOwnPath(next) ? next : '/')}`)
 }
 
+/** Opens a session of an operator with a verified password and code, unless these were changed since. */
 async function enter(
   ctx: DashboardContext,
-  { operators, sessions, audit, isSecure }: SignInOptions,
-  { operator, next }: { operator: { id: string; email: string }; next: string | undefined },
+  options: SignInOptions,
+  { operator, next }: { operator: OperatorSecret; next: string | undefined },
 ): Promise<void> {
-  const actor = { ...actorOf(ctx), operator: { id: operator.id, email: operator.email } }
-  await audit.insert(actor, { action: 'sign-in', object: operator.id })
-  setCookie(ctx, { token: await sessions.insert(operator.id), isSecure })
-  const owner = await operators.findSecret(operator.email)
-  if (owner !== null) rememberBrowser(ctx, owner, isSecure)
+  const { audit, isSecure } = options
+  const actor = { ...actorOf(ctx), operator }
+  const entered = await audit.record(actor, async (within) => {
+    if (!(await createOperators(within).isUnchanged(operator))) return null
+    const token = await createOperatorSessions(within).insert(operator.id)
+    return { token, act: { action: 'sign-in', object: operator.id } }
+  })
+  if (entered === null) {
+    await audit.insert(actor, { action: 'sign-in.refused', object: operator.id, details: { why: 'changed' } })
+    ctx.status = 401
+    const problem = 'Your password or your access was changed in the meantime. Sign in again.'
+    return showSignIn(ctx, { ...options, email: operator.email, problem })
+  }
+  setCookie(ctx, { token: entered.token, isSecure })
+  rememberBrowser(ctx, operator, isSecure)
   seeOther(ctx, isOwnPath(next) ? next : '/')
 }
 
@@ -112,12 +122,12 @@ async function sendCode(ctx: DashboardContext, options: SignInOptions): Promise<
   const { code, next } = readCode(ctx.state.form)
   const token = ctx.cookies.get(signInCookie(isSecure)) ?? ''
   const operator = token === '' ? null : await signIns.find(token)
-  if (operator === null)
-    return seeOther(ctx, `/sign-in?late=true&next=${encodeURIComponent(isOwnPath(next) ? next : '/')}`)
+  const late = () => seeOther(ctx, `/sign-in?late=true&next=${encodeURIComponent(isOwnPath(next) ? next : '/')}`)
+  if (operator === null) return late()
   if (await checkCode(operator.id, { code }, factors)) {
-    await signIns.delete(token)
     holdSignIn(ctx, { token: null, isSecure })
-    return enter(ctx, options, { operator, next })
+    if (!(await signIns.delete(token))) return late()
+    return enter(ctx, options, { operator: { ...operator, hasSecondFactor: true }, next })
   }
   await audit.insert(
     { ...actorOf(ctx), operator },

@@ -9,7 +9,7 @@ import { verifyPassword } from '../../api/dashboard/password.ts'
 import { createErasing } from '../../api/erasure/start.ts'
 import { createEngineDirectory } from '../../api/generations/engines/directory.ts'
 import { createPublishedEngines } from '../../api/generations/engines/published-engines.store.ts'
-import { createDatabase, type Database } from '../../api/shared/database/database.ts'
+import { createDatabase, type Database, sql, withinTransaction } from '../../api/shared/database/database.ts'
 import { createEngineCards } from '../../api/shared/engines/engine-cards.ts'
 import { createGenerations } from '../../api/shared/generations/generations.store.ts'
 import { createRedis } from '../../api/shared/queue/redis.ts'
@@ -19,6 +19,7 @@ import { createTestDatabase } from './postgres.ts'
 import { createTestRedis } from './redis.ts'
 import { requestService } from './request-service.ts'
 import { TEST_SECRETS } from './secrets.ts'
+import { until } from './until.ts'
 
 export const OPERATOR = { email: 'ada@example.com', password: 'correct horse battery' }
 
@@ -63,6 +64,8 @@ export interface TestDashboard {
   readonly routes: readonly string[]
   /** Number of computed password hashes. */
   countHashes(): number
+  /** Runs `work` in a transaction that ends when `meanwhile` waits for it or is done. Returns the result of `meanwhile`. */
+  overlap<T>(work: (within: Database) => Promise<unknown>, meanwhile: () => Promise<T>): Promise<T>
   openBrowser(): OperatorBrowser
   /** A browser in which this operator is signed in, without a counted attempt. */
   signIn(email?: string): Promise<OperatorBrowser>
@@ -126,6 +129,22 @@ export async function startDashboard({
     options: all,
     routes: createPages(all).map(({ route }) => route),
     countHashes: () => hashes,
+    overlap: async (work, meanwhile) => {
+      const [worked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const working = database.transaction(async (transaction) => {
+        await work(withinTransaction(database, transaction))
+        worked.resolve()
+        await answered.promise
+      })
+      await Promise.race([worked.promise, working])
+      const answer = meanwhile().finally(answered.resolve)
+      const isLocked = sql.unsafe`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      await Promise.race([answered.promise, until(() => database.exists(isLocked))])
+      answered.resolve()
+      await working
+      return answer
+    },
     signIn: async (email = OPERATOR.email) => {
       const operator = await createOperators(database).findSecret(email)
       if (operator === null) throw new Error(`There is no operator ${email}`)

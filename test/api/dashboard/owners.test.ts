@@ -244,16 +244,15 @@ describe('an owner of an account', () => {
     const { database } = dashboard
     const email = 'fay@alpha.example'
     const [first, second] = ['the first password', 'the second password']
-    const { id } = await createOperators(database).insert({
-      ...{ email, name: null, passwordHash: hashQuickly(first), accountId: own.accountId },
-    })
+    const passwordHash = hashQuickly(first)
+    const { id } = await createOperators(database).insert({ email, name: null, passwordHash, accountId: own.accountId })
     const enter = async (password: string) => {
       const fay = dashboard.openBrowser()
       const { status } = await fay.submit('/sign-in', '/sign-in', { email, password })
       return { status, fay }
     }
     const [{ fay }, { fay: inviter }] = [await enter(first), await enter(first)]
-    const awaitsCode = await createOperatorSignIns(database).insert(id)
+    const awaitsCode = await createOperatorSignIns(database).insert({ id, passwordHash })
     const change = (password: string, newPassword: string, newPasswordAgain = newPassword) =>
       fay.submit('/second-factor', '/second-factor/password', { password, newPassword, newPasswordAgain })
     for (const [answer, message] of [

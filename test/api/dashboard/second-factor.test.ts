@@ -144,6 +144,17 @@ describe('the second factor of an operator', () => {
     expect(readFormFields(text, '/sign-in')).toMatchObject({ next: '/accounts' })
   })
 
+  it('opens no session after the password was changed', async () => {
+    const { email, secret } = await enrolled('support')
+    const { browser } = await enterPassword(email)
+    const answer = await dashboard.overlap(
+      (within) => createOperators(within).setPassword(email, 'another'),
+      () => enterCode(browser, codeOf(secret)),
+    )
+    expect(answer.headers.get('location')).toBe('/sign-in?late=true&next=%2Faccounts')
+    expect((await browser.get('/accounts')).status).toBe(303)
+  })
+
   it('has recovery codes that work once each, and are stored only as hashes', async () => {
     const { email, recovery } = await enrolled('support')
     expect(new Set(recovery).size).toBe(10)

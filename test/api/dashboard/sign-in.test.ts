@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createIdentityProvider } from '../../../api/dashboard/identity-provider.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
-import { createOperators } from '../../../api/dashboard/operators.store.ts'
-import { sql } from '../../../api/shared/database/database.ts'
+import { createOperatorSessions } from '../../../api/dashboard/operator-sessions.store.ts'
+import { createOperators, type OperatorRecord } from '../../../api/dashboard/operators.store.ts'
+import { verifyPassword } from '../../../api/dashboard/password.ts'
+import { type Database, sql, withinTransaction } from '../../../api/shared/database/database.ts'
 import { hashQuickly, OPERATOR, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('signing in to the dashboard', () => {
@@ -134,6 +136,95 @@ describe('signing in to the dashboard', () => {
       await guarded.database.query(sql.unsafe`
         update operators set password_hash = ${passwordHash} where lower(email) = ${EMAIL}`)
       expect((await attempt(own, 'another password')).status).toBe(429)
+    })
+  })
+
+  describe('while the operator changes', () => {
+    const PASSWORD = 'the right password'
+    const passwordHash = hashQuickly(PASSWORD)
+    let slow: TestDashboard
+    let onVerified: () => Promise<void>
+    beforeAll(async () => {
+      slow = await startDashboard({
+        verifyPassword: async (...given) => {
+          const isRight = await verifyPassword(...given)
+          await onVerified()
+          return isRight
+        },
+      })
+    })
+    afterAll(() => slow.stop())
+
+    const insert = (about: string) =>
+      createOperators(slow.database).insert({
+        ...{ email: `${about.replaceAll(' ', '-')}@example.com`, name: null, passwordHash, role: 'admin' as const },
+      })
+    const addFactor = (within: Database, id: string) =>
+      within.query(sql.unsafe`
+        insert into operator_second_factors (operator_id, secret, confirmed_at) values (${id}, 'secret', now())`)
+    type Change = (within: Database, one: OperatorRecord) => Promise<unknown>
+    const choosePassword: Change = async (within, { id }) => {
+      await createOperators(within).replacePassword({ id, from: passwordHash, to: 'another' })
+      await createOperatorSessions(within).deleteOthers(id, '')
+    }
+    const setPassword: Change = (within, { email }) => createOperators(within).setPassword(email, 'another')
+    const disable: Change = (within, { email }) => createOperators(within).setActive(email, false)
+    const enrol: Change = async (within, { id }) => {
+      await addFactor(within, id)
+      await createOperatorSessions(within).deleteOthers(id, '')
+    }
+
+    it.each([
+      ['a new password', choosePassword, 401],
+      ['a new password before the code', choosePassword, 303],
+      ['a reset password', setPassword, 401],
+      ['the end of the rights', disable, 401],
+      ['a new second factor', enrol, 401],
+    ])('opens no session after %s', async (what, change, status) => {
+      const operator = await insert(what)
+      if (status === 303) await addFactor(slow.database, operator.id)
+      const [verified, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      onVerified = () => {
+        verified.resolve()
+        return changed.promise
+      }
+      const entering = slow
+        .openBrowser()
+        .post('/sign-in', new URLSearchParams({ email: operator.email, password: PASSWORD }))
+      await verified.promise
+      const answer = await slow.overlap(
+        (within) => change(within, operator),
+        () => {
+          changed.resolve()
+          return entering
+        },
+      )
+      expect(answer.status).toBe(status)
+      expect(
+        await slow.database.any(sql.unsafe`
+          select operator_id from operator_sessions where operator_id = ${operator.id}
+          union all select operator_id from operator_sign_ins where operator_id = ${operator.id}`),
+      ).toEqual([])
+    })
+
+    it.each([
+      ['password', setPassword],
+      [
+        'second factor',
+        (_, { id }) =>
+          slow.database.transaction((transaction) =>
+            createOperatorSessions(withinTransaction(slow.database, transaction)).deleteOthers(id, ''),
+          ),
+      ],
+    ] satisfies [string, Change][])('ends a session for which a change of the %s waits', async (what, change) => {
+      const operator = await insert(what)
+      let token = ''
+      const enter = async (within: Database) => {
+        await createOperators(within).isUnchanged({ ...operator, passwordHash })
+        token = await createOperatorSessions(within).insert(operator.id)
+      }
+      await slow.overlap(enter, () => change(slow.database, operator))
+      expect(await createOperatorSessions(slow.database).find(token)).toBeNull()
     })
   })
 
