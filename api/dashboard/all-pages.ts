@@ -179,7 +179,13 @@ export function createPages(options: DashboardOptions): BoundPage[] {
     ...auditPages({ audit }),
     ...operatorPages({ audit, accounts, passwords, operators }),
     ...(passwords
-      ? ownPasswordPages({ audit, operators, budget, verifyPassword: options.verifyPassword ?? verifyPassword })
+      ? ownPasswordPages({
+          audit,
+          operators,
+          budget,
+          verifyPassword: options.verifyPassword ?? verifyPassword,
+          isSecure: options.origin?.startsWith('https:') ?? false,
+        })
       : []),
     ...secondFactorPages({
       audit,

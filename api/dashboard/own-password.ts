@@ -3,6 +3,7 @@ import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { DrapeError, invalidField } from '../shared/contract/errors.ts'
 import { section } from './elements.ts'
 import { actForm } from './form-elements.ts'
+import { rememberBrowser } from './known-browser.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions } from './operator-sessions.store.ts'
@@ -17,6 +18,7 @@ export interface OwnPasswordOptions {
   /** Remaining attempts of an operator. */
   readonly budget: RateLimiter
   readonly verifyPassword: typeof verifyPassword
+  readonly isSecure: boolean
 }
 
 /** The password of the signed-in operator. The page of the second factor shows the form. */
@@ -58,6 +60,7 @@ async function changePassword(ctx: SignedInContext, options: OwnPasswordOptions)
     await createOperatorSessions(within).deleteOthers(id, ctx.state.token)
     return { act: { action: 'password.change', object: id, accountId } }
   })
+  rememberBrowser(ctx, { id, passwordHash: to }, options.isSecure)
   seeOther(ctx, '/second-factor', 'saved')
 }
 

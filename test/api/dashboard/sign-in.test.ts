@@ -137,6 +137,16 @@ describe('signing in to the dashboard', () => {
         update operators set password_hash = ${passwordHash} where lower(email) = ${EMAIL}`)
       expect((await attempt(own, 'another password')).status).toBe(429)
     })
+
+    it('recognises the browser in which the operator has changed the password', async () => {
+      const browser = Object.assign(guarded.openBrowser(), { cookie: foreign })
+      await browser.submit('/sign-in', '/sign-in', { email: OTHER, password: PASSWORD })
+      const changed = { newPassword: 'another password', newPasswordAgain: 'another password' }
+      await browser.submit('/second-factor', '/second-factor/password', { password: PASSWORD, ...changed })
+      const [cookie = ''] = browser.cookie.match(/drape-browser=[^;]+/) ?? []
+      while ((await attempt('', 'a guess', OTHER)).status !== 429);
+      expect((await attempt(cookie, 'another password', OTHER)).status).toBe(303)
+    })
   })
 
   describe('while the operator changes', () => {
