@@ -79,6 +79,8 @@ export interface KeySettings extends KeyRestrictions {
   readonly isTest?: boolean
 }
 
+type Within = Pick<Database, 'query' | 'oneFirst'>
+
 /** A key of an account by ID. */
 export interface KeyName {
   readonly accountId: string
@@ -93,8 +95,8 @@ export function createApiKeys(database: Database) {
    * ID of the test account of an account, which is created with the first test key. A test account is its own test
    * account.
    */
-  const ensureTestAccount = (accountId: string): Promise<string> =>
-    database.oneFirst(sql.type(Id)`
+  const ensureTestAccount = (within: Within, accountId: string): Promise<string> =>
+    within.oneFirst(sql.type(Id)`
       with ensured as (
         insert into accounts (id, name, email, balance, retention_days, settings, test_of)
         select ${`acc_test_${uuidv7()}`}, name, null, ${TEST_CREDITS}, 1, ${sql.jsonb({ ...TEST_SETTINGS })}, id
@@ -106,34 +108,34 @@ export function createApiKeys(database: Database) {
         select id, ${TEST_CREDITS}, 'grant', 'test credits' from ensured where is_new
       )
       select id from ensured union all select id from accounts where id = ${accountId} and test_of is not null`)
-  /** In a transaction, other new keys of the account wait for its end. Throws `VALIDATION_FAILED`. */
-  const requireRoom = async (accountId: string) => {
-    await database.query(sql.unsafe`select from accounts where id = ${accountId} for no key update`)
-    const count = await database.oneFirst(sql.type(Count)`
-      with old as (
-        delete from api_keys where id in (
-          select id from api_keys where account_id in ${own(accountId)} and revoked_at is not null
-          order by revoked_at desc offset ${MAX_KEYS})
-      )
-      select count(*)::integer as count from api_keys where account_id in ${own(accountId)} and revoked_at is null`)
+  /** Other new keys of the account and its test account wait for the end of the transaction. Throws `VALIDATION_FAILED`. */
+  const requireRoom = async (within: Within, accountId: string) => {
+    const live = await within.oneFirst(sql.type(Id)`
+      select id from accounts where id = (select coalesce(test_of, id) from accounts where id = ${accountId})
+      for no key update`)
+    const count = await within.oneFirst(sql.type(Count)`
+      select count(*)::integer as count from api_keys where account_id in ${own(live)} and revoked_at is null`)
     if (count >= MAX_KEYS) throw refusedValue('name', `The account has ${MAX_KEYS} keys. Revoke one first.`)
   }
-  /** Call in a transaction. Throws `VALIDATION_FAILED` when the account has `MAX_KEYS` keys. */
-  const insert = async (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) => {
+  const add = async (within: Within, accountId: string, kind: KeyKind, settings: KeySettings) => {
     const { scopes, expiresAt, allowedCidrs, name = null, isTest = false } = settings
-    await requireRoom(accountId)
     const key = generateKey(kind, { isTest })
     const id = `key_${uuidv7()}`
-    const owner = isTest ? await ensureTestAccount(accountId) : accountId
-    await database.query(sql.unsafe`
+    const owner = isTest ? await ensureTestAccount(within, accountId) : accountId
+    await within.query(sql.unsafe`
       insert into api_keys (id, account_id, kind, hash, key_name, last_four, scopes, expires_at, allowed_cidrs)
       values (${id}, ${owner}, ${kind}, ${sql.binary(hashKey(key))}, ${name}, ${lastFourOf(key)}, ${jsonOrNull(scopes)},
         ${expiresAt?.toISOString() ?? null}, ${jsonOrNull(allowedCidrs)})`)
     return { id, key }
   }
-  /** Revokes a key and returns it; null when the key does not exist or was revoked before. */
+  /** Revokes a key and returns it; null when the key does not exist or was revoked before. Deletes the oldest revoked ones. */
   const revoke = ({ accountId, id }: KeyName): Promise<KeyRecord | null> =>
     database.maybeOne(sql.type(Rotated)`
+      with old as (
+        delete from api_keys where id in (
+          select id from api_keys where account_id in ${own(accountId)} and revoked_at is not null
+          order by revoked_at desc offset ${MAX_KEYS - 1})
+      )
       update api_keys set revoked_at = now_ms()
       where id = ${id} and account_id in ${own(accountId)} and revoked_at is null returning ${columns}`)
 
@@ -156,7 +158,13 @@ export function createApiKeys(database: Database) {
       database.any(sql.type(rowType(KeyRow))`
         select ${columns} from api_keys where account_id in ${own(accountId)} order by revoked_at is not null, id desc`),
 
-    insert,
+    /** Throws `VALIDATION_FAILED` when the account has `MAX_KEYS` keys. */
+    insert: (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) =>
+      database.transaction(async (transaction) => {
+        await requireRoom(transaction, accountId)
+        return add(transaction, accountId, kind, settings)
+      }),
+
     revoke,
 
     /**
@@ -165,7 +173,7 @@ export function createApiKeys(database: Database) {
      */
     rotate: async (name: KeyName) => {
       const former = await revoke(name)
-      return former === null ? null : insert(name.accountId, former.kind, former)
+      return former === null ? null : add(database, name.accountId, former.kind, former)
     },
 
     /** Records when keys were last used. Skips keys that another process is updating. */

@@ -366,6 +366,8 @@ describe('an owner of an account', () => {
     expect((await post(`${page}/keys/key_live1/rotate`, {})).status).toBe(200)
     expect(await countKeys()).toEqual([100, 100])
     expect((await createApiKeys(dashboard.database).list(own.accountId)).map(({ id }) => id)).toContain('key_live1')
+    expect((await post(`${page}/keys/key_live2/revoke`, {})).status).toBe(303)
+    expect(await countKeys()).toEqual([99, 100])
   })
 
   it('adds a limited number of sessions, unsent forms and changes', async () => {

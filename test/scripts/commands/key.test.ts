@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { keyCommands } from '../../../scripts/commands/key.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -10,13 +10,13 @@ describe('drape key', () => {
   let database: Database
   let accountId: string
   let commands: ReturnType<typeof createCommandLine>
+  let url: string
   let drop: () => Promise<void>
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 1 })
+    ;({ url, drop } = await createTestDatabase())
+    database = createDatabase(url, { poolSize: 1 })
     accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-    commands = createCommandLine(made.url)
+    commands = createCommandLine(url)
   })
   afterAll(async () => {
     await database.end()
@@ -59,6 +59,30 @@ describe('drape key', () => {
     const { key } = (await keyCommands['key create'].inDatabase(database, { account: accountId })) as { key: string }
     const free = { scopes: null, allowedCidrs: null, expiresInMs: null }
     expect((await createApiKeys(database).find(key, 'secret'))?.key).toMatchObject(free)
+  })
+
+  it('creates keys until an account and its test account have 100, also at the same time', async () => {
+    const pool = createDatabase(url, { poolSize: 4 })
+    const { id } = await createAccounts(pool).insert({ name: 'Many', email: null, credits: 0 })
+    const create = (account: string, options = {}) =>
+      keyCommands['key create'].inDatabase(pool, { account, ...options })
+    await create(id, { test: 'true' })
+    const testId = String(await pool.oneFirst(sql.unsafe`select id from accounts where test_of = ${id}`))
+    const add = (name: string, keys: number) =>
+      pool.query(sql.unsafe`
+        insert into api_keys (id, account_id, kind, hash, last_four)
+        select ${name} || i, ${id}, 'secret', sha256(${name}::text::bytea || i::text::bytea), 'last' from generate_series(1, ${keys}) as i`)
+    const countLive = async () =>
+      (await createApiKeys(pool).list(id)).filter(({ revokedAt }) => revokedAt === null).length
+    await add('key_many', 96 - (await countLive()))
+    const made = await Promise.allSettled([id, testId, id, testId, id, testId, id, testId].map((one) => create(one)))
+    expect([made.filter(({ status }) => status === 'fulfilled').length, await countLive()]).toEqual([4, 100])
+    await add('key_more', 2)
+    expect(await createApiKeys(pool).rotate({ accountId: id, id: 'key_more1' })).toMatchObject({
+      key: expect.stringMatching(/^sk_/),
+    })
+    expect(await countLive()).toBe(102)
+    await pool.end()
   })
 
   it('revokes a key by ID, and rejects a key that is not active', async () => {
