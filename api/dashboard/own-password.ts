@@ -68,8 +68,9 @@ async function changePassword(ctx: SignedInContext, options: OwnPasswordOptions)
 function readNewPassword(form: URLSearchParams): string {
   const password = form.get('newPassword') ?? ''
   const { min, max } = PASSWORD_LENGTH
-  if (password.length < min || password.length > max || /\p{C}/u.test(password))
+  if (password.length < min || password.length > max)
     throw invalidField('newPassword', `Enter ${min} to ${max} characters.`)
+  if (/\p{Cc}/u.test(password)) throw invalidField('newPassword', 'Enter no control characters, such as tabs.')
   if (password !== form.get('newPasswordAgain'))
     throw invalidField('newPasswordAgain', 'Enter the same password as above.')
   return password
@@ -84,7 +85,9 @@ async function requirePassword(
   const { allowed, resetSeconds } = await budget(`password ${id}`)
   if (!allowed) {
     const minutes = Math.ceil(resetSeconds / 60)
-    throw new DrapeError('RATE_LIMITED', `Too many attempts. Try again in ${minutes} min.`)
+    throw new DrapeError('RATE_LIMITED', `Too many attempts. Try again in ${minutes} min.`, {
+      retryAfterSeconds: resetSeconds,
+    })
   }
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1)
   const { passwordHash = null } = (await operators.findSecret(email)) ?? {}

@@ -13,9 +13,10 @@ export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddl
     try {
       await next()
     } catch (error) {
-      const place = error instanceof DrapeError && ERRORS[error.code].status < 500 ? findPlace(ctx) : null
+      if (!(error instanceof DrapeError) || ERRORS[error.code].status >= 500) throw error
+      const place = findPlace(ctx)
       if (place === null || ctx.state.kept !== null) throw error
-      ctx.state.kept = keep(ctx, error as DrapeError)
+      ctx.state.kept = keep(ctx, error)
       const { method, url } = ctx
       Object.assign(ctx, { method: 'GET', url: place })
       try {
@@ -25,7 +26,8 @@ export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddl
       } finally {
         Object.assign(ctx, { method, url })
       }
-      ctx.status = ERRORS[(error as DrapeError).code].status
+      ctx.status = ERRORS[error.code].status
+      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
     }
   }
 }

@@ -21,6 +21,7 @@ export function refuseByPage(): DashboardMiddleware {
       const status = ERRORS[error.code].status
       if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'dashboard page failed')
       ctx.status = status
+      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
       const problems = Array.isArray(error.details) ? error.details : []
       showPage(ctx, {
         title: HEADINGS[status] ?? 'The request failed',

@@ -26,7 +26,9 @@ export function createSecondFactorCheck({
     const { allowed, resetSeconds } = await budget(operatorId)
     if (!allowed) {
       const minutes = Math.ceil(resetSeconds / 60)
-      throw new DrapeError('RATE_LIMITED', `Too many codes. Try again in ${minutes} min.`)
+      throw new DrapeError('RATE_LIMITED', `Too many codes. Try again in ${minutes} min.`, {
+        retryAfterSeconds: resetSeconds,
+      })
     }
     const code = typed.replaceAll(/[\s-]/g, '').toLowerCase()
     if (!/^\d{6}$/.test(code)) return !confirm && factors.spendRecoveryCode(operatorId, code)

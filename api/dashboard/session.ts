@@ -115,7 +115,9 @@ export function limitOwners(budget: RateLimiter): DashboardMiddleware {
     if (ctx.method !== 'POST' || operator === null || operator.accountId === null) return next()
     const { allowed, resetSeconds } = await budget(operator.id)
     if (allowed) return next()
-    throw new DrapeError('RATE_LIMITED', `Too many changes. Try again in ${Math.ceil(resetSeconds / 60)} min.`)
+    throw new DrapeError('RATE_LIMITED', `Too many changes. Try again in ${Math.ceil(resetSeconds / 60)} min.`, {
+      retryAfterSeconds: resetSeconds,
+    })
   }
 }
 

@@ -102,7 +102,7 @@ async function choosePassword(options: Options): Promise<{ password: string; sho
   if (process.stdin.isTTY) process.stderr.write('The password, and then Ctrl+D on a new line: ')
   const password = (await text(process.stdin)).replace(/\r?\n$/, '')
   const { min, max } = PASSWORD_LENGTH
-  if (password.length < min || password.length > max || /[\p{C}]/u.test(password))
-    throw new UsageError(`The password must be one line of ${min} to ${max} characters`)
+  if (password.length < min || password.length > max || /\p{Cc}/u.test(password))
+    throw new UsageError(`The password must be one line of ${min} to ${max} characters, and no control characters`)
   return { password, shown: {} }
 }

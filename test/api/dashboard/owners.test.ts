@@ -243,7 +243,7 @@ describe('an owner of an account', () => {
   it('changes the password that the inviter knows, which ends all other ways in', async () => {
     const { database } = dashboard
     const email = 'fay@alpha.example'
-    const [first, second] = ['the first password', 'the second password']
+    const [first, second] = ['the first password', 'the second 👩‍👧 password']
     const passwordHash = hashQuickly(first)
     const { id } = await createOperators(database).insert({ email, name: null, passwordHash, accountId: own.accountId })
     const enter = async (password: string) => {
@@ -257,6 +257,7 @@ describe('an owner of an account', () => {
       fay.submit('/second-factor', '/second-factor/password', { password, newPassword, newPasswordAgain })
     for (const [answer, message] of [
       [await change(first, 'too short'), 'Enter 12 to 200 characters.'],
+      [await change(first, 'a tab\tin a password'), 'Enter no control characters, such as tabs.'],
       [await change(first, second, `${second}!`), 'Enter the same password as above.'],
       [await change('a wrong password', second), 'The current password is wrong.'],
     ] as const) {
@@ -264,15 +265,17 @@ describe('an owner of an account', () => {
       expect(answer.text).not.toMatch(/value="[^"]*(short|password)/)
     }
     expect((await inviter.get('/generations')).status).toBe(200)
-    const answers = await Promise.all([change(first, second), change(first, 'yet another password')])
+    const answers = await Promise.all([change(first, second), change(first, 'yet another 👩‍👧 password')])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400])
-    const valid = answers[0].status === 303 ? second : 'yet another password'
+    const valid = answers[0].status === 303 ? second : 'yet another 👩‍👧 password'
     expect((await fay.get('/generations')).status).toBe(200)
     expect((await inviter.get('/generations')).status).toBe(303)
     expect(await createOperatorSignIns(database).find(awaitsCode)).toBeNull()
     expect([(await enter(first)).status, (await enter(valid)).status]).toEqual([401, 303])
     const statuses = [(await change('a guess of it', second)).status, (await change('a guess of it', second)).status]
-    expect([...statuses, (await change(valid, second)).status]).toEqual([400, 400, 429])
+    const refused = await change(valid, second)
+    expect([...statuses, refused.status]).toEqual([400, 400, 429])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     const entries = await createOperatorAudit(database).listing.list({ text: 'password.' }, { limit: 9 })
     expect(entries.map(({ action, object }) => [action, object])).toEqual([
       ...[1, 2].map(() => ['password.refused', id]),
@@ -394,6 +397,7 @@ describe('an owner of an account', () => {
     expect((await createRateLimiter(forms)(id, 599)).allowed).toBe(true)
     const start = () => gus.submit('/second-factor', '/second-factor/start')
     const answers = [await start(), await start()]
+    expect(answers.map(({ headers }) => Number(headers.get('retry-after')) > 0)).toEqual([false, true])
     expect(answers.map(({ status, text }) => [status, text.includes('Too many changes.')])).toEqual([
       ...[
         [200, false],
