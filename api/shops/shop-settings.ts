@@ -73,7 +73,7 @@ export const SHOP_SETTINGS = {
     schema: Type.String({ pattern: '^[\\w-]{1,100}$' }),
     label: 'Client ID of the app',
     absent: 'the token does not expire',
-    hint: 'Drape obtains tokens of the platform’s API with it and the secret of the shop. A new ID without a token removes the stored token.',
+    hint: 'Drape obtains tokens of the platform’s API with it and the shop’s secret. A new ID without a token removes the stored token.',
     placeholder: 'id',
     rule: 'letters, digits, - and _, at most 100',
   },

@@ -69,9 +69,9 @@ describe('drape shop', () => {
   })
 
   it('lists shops without their secrets and tokens', async () => {
-    await create('plugin', 'socks.example', '--secret', 'very secret', '--admin-token', 'very secret too')
+    await create('plugin', 'socks.example', '--secret', 'very secret', '--admin-token', 'very-secret-too')
     const { output } = await drape('shop', 'list', '--account', accountId)
-    expect(output).not.toContain('very secret')
+    expect(output).not.toMatch(/very.secret/)
     expect(JSON.parse(output).shops).toContainEqual(
       expect.objectContaining({ domain: 'socks.example', hasAdminToken: true, secretsSince: [expect.any(String)] }),
     )
