@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database/database.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { downloadName } from '../../../../api/storefront/fitting-room/download-name.ts'
 import { completeForShop, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
-import { startS3Server } from '../../../support/s3-server.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
@@ -252,56 +250,6 @@ describe('downloading an image', () => {
       asking.on('error', reject).end()
     })
   }
-})
-
-const s3 = await startS3Server()
-const reason = 'unavailable' in s3 ? s3.unavailable : ''
-if (reason) console.warn(`Downloads from S3 are not tested: ${reason}`)
-
-describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}`, () => {
-  it('streams objects of the bucket, and none of another bucket', async () => {
-    if ('unavailable' in s3) return
-    const { endpoint, bucket, credentials } = s3
-    const storageUrl = `s3://${bucket}/shop?endpoint=${encodeURIComponent(endpoint)}&pathStyle=true`
-    const env = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
-    Object.assign(process.env, env)
-    const drape = await startDrape({ env: { ...env, STORAGE_URL: storageUrl } })
-    try {
-      const shop = await createDevelopmentShop(drape)
-      const image = await readSample('persons/astronaut.jpg')
-      const { resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, image })
-      const { body } = await drape.call('POST', '/public/share-generation', {
-        key: null,
-        headers: shop.headers,
-        body: { generationId },
-      })
-      const page = await fetch(`${drape.api.url}/s/${body.shareToken}`, { headers: { accept: 'text/html' } })
-      expect(page.headers.get('content-security-policy')).toContain(`img-src ${endpoint} data:`)
-      const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
-      const get = (url: string) =>
-        fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, { headers: shop.headers })
-      const stranger = { headers: { ...shop.headers, 'x-service-anonymous-id': 'anon_stranger' } }
-      const signed = shared.body.generation.resultImageUrl as string
-      const askAs = (url: string) =>
-        fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, stranger)
-      expect((await askAs(signed)).status).toBe(200)
-      expect((await askAs(`${signed}0`)).status).toBe(403)
-      expect((await askAs(`${endpoint}/${bucket}/shop/${resultKey}`)).status).toBe(403)
-      for (const url of [signed, `${endpoint}/${bucket}/shop/${resultKey}`]) {
-        const answer = await get(url)
-        expect(answer.headers.get('content-length')).toBe(String(image.length))
-        expect(Buffer.from(await answer.arrayBuffer()).equals(image)).toBe(true)
-      }
-      for (const place of [`${endpoint}/${bucket}/other`, `${endpoint}/${bucket}s/shop`, `${endpoint}/shop`]) {
-        expect((await get(`${place}/${resultKey}`)).status).toBe(400)
-      }
-      await drape.database.query(sql.unsafe`update objects set expires_at = now() where key = ${resultKey}`)
-      expect((await get(`${endpoint}/${bucket}/shop/${resultKey}`)).status).toBe(404)
-    } finally {
-      await drape.stop()
-      await s3.stop()
-    }
-  })
 })
 
 describe('the name of a download', () => {
