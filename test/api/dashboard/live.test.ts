@@ -27,6 +27,11 @@ describe('the events of the overview', () => {
     return { events, idle, isTheirs }
   }
   const textOf = ({ value }: { readonly value?: Uint8Array }) => Buffer.from(value ?? []).toString()
+  /** A sign of life may come before the end. */
+  const isEnd = async (events: AsyncIterator<Uint8Array>) => {
+    const { value, done } = await events.next()
+    return done || (textOf({ value }) === ': alive\n\n' && (await events.next()).done)
+  }
 
   it('show what waits now, without keeping the session from ending', async () => {
     const { events, idle, isTheirs } = await follow()
@@ -38,9 +43,7 @@ describe('the events of the overview', () => {
     expect(await idle()).toBe(29)
     await dashboard.database.query(sql.unsafe`
       update operator_sessions set seen_at = now() - interval '31 minutes' where ${isTheirs}`)
-    const { value, done } = await events.next()
-    // A sign of life may come before the end.
-    expect(done || (textOf({ value }) === ': alive\n\n' && (await events.next()).done)).toBe(true)
+    expect(await isEnd(events)).toBe(true)
   }, 30_000)
 
   it('are for operators only', async () => {
@@ -54,10 +57,10 @@ describe('the events of the overview', () => {
     await createOperators(dashboard.database).setActive(OPERATOR.email, true)
     const last = await follow()
     expect(textOf(await disabled.events.next())).toContain('data: ')
-    expect((await disabled.events.next()).done).toBe(true)
+    expect(await isEnd(disabled.events)).toBe(true)
     stopping.abort()
     await last.events.next()
-    expect((await last.events.next()).done).toBe(true)
+    expect(await isEnd(last.events)).toBe(true)
     await stopped.events.return?.()
   }, 30_000)
 })
