@@ -6,7 +6,8 @@ export interface WarningEntry {
 }
 
 const photo = 'Ask for another photo: one person, from the front, with the upper body in view, sharp and in good light.'
-const checkResult = 'Check the result before you show it.'
+const checkResult =
+  'Check the result before you show it. A photo of the person in fewer or shorter clothes avoids the warning.'
 
 /** Every warning about photos (lower case), and about results and requests (upper case). */
 export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
