@@ -1,47 +1,21 @@
 import { mkdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCommand, run } from './commands.ts'
 import type { Part } from './part.ts'
 
 const PROGRAMS = ['redis-server', 'valkey-server']
 
-/** Non-interactive Redis installation per package manager. */
-const INSTALLERS: readonly { readonly manager: string; readonly steps: readonly (readonly string[])[] }[] = [
-  {
-    manager: 'apt-get',
-    steps: [
-      ['update', '-q'],
-      ['install', '-yq', '--no-install-recommends', 'redis-server'],
-    ],
-  },
-  { manager: 'dnf', steps: [['install', '-yq', 'redis']] },
-  { manager: 'apk', steps: [['add', '--no-cache', 'redis']] },
-  { manager: 'brew', steps: [['install', 'redis']] },
-]
-
 /** The path of a Redis server; installs Redis with the system's package manager if it is missing. */
 export async function findRedis(say: (text: string) => void): Promise<string> {
   const found = findCommand(PROGRAMS)
   if (found !== undefined) return found
-  const installer = INSTALLERS.find(({ manager }) => findCommand([manager]) !== undefined)
-  if (installer === undefined) throw new Error('No Redis was found: install redis-server, or set REDIS_URL')
-  const { manager, steps } = installer
-  say(`Installing Redis with ${manager} …`)
-  // Homebrew refuses to run as root, the others require it; `sudo -n` never prompts for a password.
-  const prefix = manager === 'brew' || process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  for (const step of steps) {
-    const [command, ...args] = [...prefix, manager, ...step]
-    await run(command, args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).catch((cause) => {
-      throw new Error(
-        `Redis is missing and could not be installed: run "sudo ${manager} ${step.join(' ')}", or set REDIS_URL`,
-        { cause },
-      )
-    })
-  }
+  say('Installing Redis …')
+  const cause = await run(join(import.meta.dirname, 'install-redis'), []).then(() => null, Error)
   const installed = findCommand(PROGRAMS)
-  if (installed === undefined) throw new Error(`${manager} installed Redis, but redis-server is not in PATH`)
-  return installed
+  if (installed !== undefined) return installed
+  throw new Error('Redis is missing and could not be installed: install redis-server, or set REDIS_URL', { cause })
 }
 
 /** Prepares a server on 127.0.0.1 that stores its data in `dataFolder`. The queue needs `noeviction`: no job may be dropped silently. */
