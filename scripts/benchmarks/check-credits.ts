@@ -29,7 +29,7 @@ export const checkCredits: Benchmark = {
         return measureThroughput({ url: api, path, ...request })
       },
       anchor: () => measureThroughput({ url: anchor, path: '/hello', ...request }),
-      best: 'lower',
+      better: 'higher',
     })
   },
 }

@@ -34,7 +34,7 @@ export const garmentCache: Benchmark = {
       return await alternate({
         ours: () => timed('known'),
         anchor: () => timed(`new ${seen++}`),
-        best: 'higher',
+        better: 'lower',
       })
     } finally {
       await models.release()

@@ -20,7 +20,7 @@ export const getGeneration: Benchmark = {
     return alternate({
       ours: () => measureThroughput({ url: api, ...request }),
       anchor: () => measureThroughput({ url: anchor, ...request }),
-      best: 'lower',
+      better: 'higher',
     })
   },
 }

@@ -30,7 +30,7 @@ export const hotAccount: Benchmark = {
     return alternate({
       ours: () => measure(callers.slice(0, 1)),
       anchor: () => measure(callers),
-      best: 'lower',
+      better: 'higher',
     })
   },
 }

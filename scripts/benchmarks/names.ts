@@ -28,6 +28,6 @@ export const nameTimes: readonly Benchmark[] = (
       const answer = await fetch(`${bare.url}/?photos=${photos}&seconds=${SECONDS}`)
       return ((await answer.json()) as Record<typeof share, number>)[share]
     }
-    return alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'higher' })
+    return alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), better: 'lower' })
   },
 }))

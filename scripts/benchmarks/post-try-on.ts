@@ -22,7 +22,7 @@ export const postTryOn: Benchmark = {
     return alternate({
       ours: () => measureThroughput({ url: api, ...request, headers, body }),
       anchor: () => measureThroughput({ url: anchor, ...request, headers, body: call }),
-      best: 'lower',
+      better: 'higher',
     })
   },
 }

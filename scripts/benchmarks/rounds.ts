@@ -9,10 +9,9 @@ const ROUNDS = bySize({ smallest: 1, usual: 5 })
 export async function alternate(sides: {
   ours: () => Promise<number>
   anchor: () => Promise<number>
-  /** Whether the max is the best. */
-  best: 'lower' | 'higher'
+  better: 'lower' | 'higher'
 }): Promise<{ ours: number; anchor: number }> {
-  const pick = sides.best === 'lower' ? Math.max : Math.min
+  const pick = sides.better === 'higher' ? Math.max : Math.min
   const ours: number[] = []
   const anchor: number[] = []
   for (let round = 0; round <= ROUNDS; round++) {

@@ -30,7 +30,7 @@ export const telemetryCost: Benchmark = {
     return await alternate({
       ours: () => measureThroughput(ours),
       anchor: () => measureThroughput(anchor),
-      best: 'lower',
+      better: 'higher',
     })
   },
 }
