@@ -8,7 +8,7 @@ import { bySize } from './size.ts'
 
 const PHOTOS = bySize({ smallest: 2, usual: 8 })
 
-/** DNS lookup times while photos are processed: both use the same thread pool. */
+/** DNS lookup times while photos are processed, which fill the thread pool of the process. */
 export const nameTimes: readonly Benchmark[] = (
   [
     ['P15', 'p50', 'median'],
