@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import { type Counts, countTests } from '../stack/test-counts.ts'
-import { userCache } from '../stack/user-cache.ts'
 import { ALLOWED_SKIPS } from './allowed-skips.ts'
 import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
@@ -53,8 +52,6 @@ export async function runLane(
     ...(long && deadline === undefined ? {} : { TEST_DEADLINE: String(deadline ?? Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
     ...(profile ? { TEST_PROFILE: costs, TEST_PROFILE_GROUP: group } : {}),
-    // Compiles repeatedly started programs once.
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? userCache('compiled'),
   }
   if (profile) joinProcessorGroup(group)
   const { workers } = getLane(lane)
