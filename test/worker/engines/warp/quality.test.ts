@@ -7,7 +7,7 @@ import { blendChange } from '../../../../worker/vision/composite/blend.ts'
 import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
 import { type Bitmap, bitmapToColours } from '../../../../worker/vision/raster/plane.ts'
 import { dress } from '../../../support/vision.ts'
-import { readFigure } from '../../vision/person/figures.ts'
+import { readBitmap, readFigure } from '../../vision/person/figures.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 const NAMES = (await readPairNames(FIXTURES)).filter(({ tested }) => tested)
@@ -115,6 +115,26 @@ describe('shorter garments over trousers', () => {
     for (const side of ['left', 'right']) {
       const { x, y } = pair.figure.joints[`${side}_wrist`]
       expect(result.change.data[Math.round(y) * pair.figure.bitmap.width + Math.round(x)]).toBe(0)
+    }
+  })
+})
+
+describe('a garment that is wider than the worn one', () => {
+  it('covers the wall in a gap beside the arm up to its ends', async () => {
+    const samples = join(import.meta.dirname, '../../../../scripts/samples')
+    const photo = await readBitmap(join(samples, 'persons/down-half-teal.jpg'))
+    const result = await dress({
+      person: photo,
+      garment: await readBitmap(join(samples, 'garments/tshirt-navy.jpg')),
+    })
+    const image = blendChange({ photo, ...result })
+    const wall = labAt(photo, { x: 90, y: 500 })
+    for (const end of [
+      { x: 456, y: 478 },
+      { x: 466, y: 552 },
+    ]) {
+      expect(apart(labAt(photo, end), wall)).toBeLessThan(12)
+      expect(apart(labAt(image, end), wall)).toBeGreaterThan(40)
     }
   })
 })

@@ -21,6 +21,11 @@ export const ARM_GAP = 0.025
  * skin.
  */
 export const HUE = { difference: 6, share: 0.35 } as const
+/**
+ * Gap between arm and body: max mask value; size of its cells, and of those of the arm, in body units; max ΔE of wall from the gap, and as a
+ * share of its ΔE to the arm.
+ */
+export const GAP = { open: 0.35, detail: 0.05, arm: 0.15, difference: 7, nearer: 0.5 } as const
 /** Start of the hands: body units before the wrist under a long sleeve; share of the forearm otherwise. */
 export const HAND_FROM = { sleeved: 0.02, bare: 0.1 } as const
 /** Min mask value of hair, and of a worn top in front of trousers. */

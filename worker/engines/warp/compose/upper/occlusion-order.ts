@@ -3,12 +3,13 @@ import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import { isSeated } from '../../../../vision/body/seated.ts'
 import { apartInLight } from '../../../../vision/raster/colour.ts'
-import { keepComponents } from '../../../../vision/raster/components.ts'
+import { componentsTouching, connectedToBorder, keepComponents } from '../../../../vision/raster/components.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
-import { intersect, subset, union, withLabel, without, withValue } from '../../../../vision/raster/mask.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { below, intersect, subset, union, withLabel, without, withValue } from '../../../../vision/raster/mask.ts'
 import { close, erode, open } from '../../../../vision/raster/morphology.ts'
-import { channelOf, createPlane, type Plane } from '../../../../vision/raster/plane.ts'
-import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../vision/raster/reduce.ts'
+import { channelOf, createPlane, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
+import { cellAt, difference, enlargeByFactor, reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
 import { clamp } from '../../../../vision/raster/statistics.ts'
 import { dot, subtract } from '../../../../vision/raster/vector.ts'
@@ -21,6 +22,7 @@ import {
   ARM_SHADE,
   AROUND,
   CONTACT,
+  GAP,
   HAND_FROM,
   HANGING_TOP,
   HIDDEN_OVER,
@@ -80,12 +82,15 @@ function behindPerson(mask: Plane): Plane {
 }
 
 // Skin and sleeve of the arm. The edge follows the skin softly. A fingertip behind cloth is not part of the arm.
-function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: UpperRemoval): Plane {
+function armInFront(fitting: FittingRegions, { zones, worn }: UpperRemoval): Plane {
+  const { body, parts, regions } = fitting
   const { uncovered, limbs } = regions
   const invented = intersect(uncovered, limbs, withLabel(limbs, zones, SKIN))
-  const skin = union(invented, subset(intersect(uncovered, parts.skin), skinTest(parts, worn)))
+  const seen = subset(intersect(uncovered, parts.skin), skinTest(parts, worn))
+  const wall = wallBeside(seen, fitting)
+  const skin = union(invented, without(seen, wall))
   const closed = close(skin, ARM_GAP * body.unit)
-  const whole = union(skin, without(intersect(uncovered, closed), parts.top))
+  const whole = union(skin, without(intersect(uncovered, closed), parts.top, wall))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
   const edge = featherMask(shown, edgeSoftness(body.unit))
   const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
@@ -107,6 +112,26 @@ function skinTest({ lab, skinColour }: Parts, { background }: WornGarment): (ind
     const along = (lab.data[i * 3 + 1] - cells.data[cell + 1]) * a + (lab.data[i * 3 + 2] - cells.data[cell + 2]) * b
     return along > HUE.share * length
   }
+}
+
+// A gap between arm and body is narrower at its ends than the mask can show: the wall continues there, in the colour of the gap.
+function wallBeside(
+  skin: Mask,
+  { person: { mask }, body, parts: { lab }, regions: { uncovered } }: FittingRegions,
+): Mask {
+  const open = below(mask, GAP.open)
+  const gap = without(open, connectedToBorder(open))
+  const around = (part: Mask, factor: number) => {
+    const { colours, weight } = reduceMasked(lab, part, factor)
+    return { cells: fillSmoothly(colours, weight), factor }
+  }
+  const wall = around(gap, Math.max(1, Math.round(GAP.detail * body.unit)))
+  const own = around(skin, Math.round(GAP.arm * body.unit))
+  const alike = subset(uncovered, (i) => {
+    const toWall = difference(lab, wall, i)
+    return toWall < GAP.difference && toWall < GAP.nearer * difference(lab, own, i)
+  })
+  return componentsTouching(union(gap, alike), gap)
 }
 
 function armShadow(arm: Plane, unit: number): Plane {
