@@ -40,7 +40,10 @@ export const oldRows: Benchmark = {
     await fill(full)
     const measured = []
     for (const [what, run] of Object.entries(OPERATIONS))
-      measured.push({ what, ...(await alternate({ ours: () => run(full), anchor: () => run(empty), better: 'lower' })) })
+      measured.push({
+        what,
+        ...(await alternate({ ours: () => run(full), anchor: () => run(empty), better: 'lower' })),
+      })
     const slowest = measured.toSorted((a, b) => b.ours / b.anchor - a.ours / a.anchor)[0]
     const { ours, anchor } = slowest
     const lines = measured.map((one) => [
