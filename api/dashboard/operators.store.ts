@@ -57,6 +57,13 @@ const columns = sql.fragment`
   (select accounts.name from accounts where accounts.id = account_id) as "accountName", is_active as "isActive", ${hasSecondFactor} as "hasSecondFactor",
   created_at as "createdAt"`
 
+// A statement of its own also sees sessions that were opened while an update of the operator waited for their sign-in.
+async function endSessions(database: Pick<Database, 'query'>, operatorId: string): Promise<void> {
+  await database.query(sql.unsafe`
+    with abandoned as (delete from operator_sign_ins where operator_id = ${operatorId})
+    delete from operator_sessions where operator_id = ${operatorId}`)
+}
+
 export type Operators = ReturnType<typeof createOperators>
 
 /** Store of dashboard operators, identified by their case-insensitive e-mail address. */
@@ -67,10 +74,7 @@ export function createOperators(database: Database) {
       const changed = await transaction.maybeOne(sql.type(rowType(OperatorRow))`
         update operators set ${changes} where lower(email) = lower(${email}) returning ${columns}`)
       if (changed === null) throw refusedValue('email', `The operator ${email} does not exist.`)
-      // A statement of its own also sees sessions that were opened while the update waited for their sign-in.
-      await transaction.query(sql.unsafe`
-        with abandoned as (delete from operator_sign_ins where operator_id = ${changed.id})
-        delete from operator_sessions where operator_id = ${changed.id}`)
+      await endSessions(transaction, changed.id)
       return changed
     })
 
@@ -145,6 +149,14 @@ export function createOperators(database: Database) {
         delete from operators where id = ${id} and account_id is not null`)
       return rowCount > 0
     },
+
+    /** Removes the authenticator app and the recovery codes, which a stranger may have, and ends all sessions. */
+    resetSecondFactor: (id: string): Promise<void> =>
+      database.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`select from operators where id = ${id} for update`)
+        await transaction.query(sql.unsafe`delete from operator_second_factors where operator_id = ${id}`)
+        await endSessions(transaction, id)
+      }),
 
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setActive: (email: string, isActive: boolean) => change(email, sql.fragment`is_active = ${isActive}`),

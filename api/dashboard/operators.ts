@@ -27,7 +27,6 @@ import {
 } from './operators.view.ts'
 import { anyOwner, listed, pages } from './pages.ts'
 import { hashPassword } from './password.ts'
-import { createSecondFactors } from './second-factors.store.ts'
 import { actorOf, type SignedInContext } from './state.ts'
 
 export interface OperatorPagesOptions {
@@ -188,7 +187,7 @@ async function changeOperator(ctx: SignedInContext, options: OperatorPagesOption
 async function resetSecondFactor(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
   const { id, email, accountId } = await findOther(ctx, options)
   await options.audit.record(actorOf(ctx), async (within) => {
-    await createSecondFactors(within).delete(id)
+    await createOperators(within).resetSecondFactor(id)
     return { act: { action: 'second-factor.reset', object: id, accountId, details: { email } } }
   })
   seeOther(ctx, '/operators', 'removed')

@@ -2,7 +2,6 @@ import { text } from 'node:stream/consumers'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createOperators, type Rights, ROLES, type Role } from '../../api/dashboard/operators.store.ts'
 import { hashPassword, PASSWORD_LENGTH } from '../../api/dashboard/password.ts'
-import { createSecondFactors } from '../../api/dashboard/second-factors.store.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { randomBase62 } from '../../api/shared/process/base62.ts'
 import type { DatabaseCommand } from './command.ts'
@@ -75,7 +74,7 @@ async function update(database: Database, options: Options) {
   if (found === null) throw new UsageError(`The operator ${email} does not exist`)
   if (role !== undefined) await operators.setRole(email, readRole(role))
   if (chosen !== null) await operators.setPassword(email, await hashPassword(chosen.password))
-  if (forget !== undefined) await createSecondFactors(database).delete(found.id)
+  if (forget !== undefined) await operators.resetSecondFactor(found.id)
   if (isActive !== undefined) await operators.setActive(email, isActive)
   return { ...(await operators.find(email)), ...chosen?.shown }
 }

@@ -219,6 +219,7 @@ describe('signing in to the dashboard', () => {
 
     it.each([
       ['password', setPassword],
+      ['lost second factor', (within, { id }) => createOperators(within).resetSecondFactor(id)],
       [
         'second factor',
         (_, { id }) =>
