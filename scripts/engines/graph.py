@@ -49,10 +49,14 @@ class Graph:
             self.initializers[name] = self.storage.place(name, self.dtype, load)
         return name
 
-    def constant(self, values):
-        """A number or array that is not a weight, with its own type."""
+    def constant(self, values, place="host"):
+        """A number or array that is not a weight, with its own type.
+
+        Whole numbers are read on the host, most often. One that an operator reads on the device is another constant: if both
+        shared it, it would be copied in every step.
+        """
         values = np.asarray(values)
-        key = (values.dtype.str, values.shape, values.tobytes())
+        key = (place, values.dtype.str, values.shape, values.tobytes())
         if key not in self.constants:
             name = f"constant_{next(self.numbers)}"
             self.constants[key] = name

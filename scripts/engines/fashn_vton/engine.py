@@ -106,8 +106,8 @@ def memory_mib(c, *, half):
     """Memory that a worker allocates on the device for one guided sample, two rows of `denoise`."""
     size = 2 if half else 4
     weights = sum(math.prod(shape) for shape in tensor_shapes(c).values()) * size
-    # Stream before and after in 32 bits; seen, queries, keys, values, attended, and inner values twice.
-    values = 2 * 2 * c.tokens * c.hidden_size * (2 * 4 + (5 + 2 * c.mlp_ratio) * size)
+    # Stream before and after, seen, queries, keys, values, attended, and inner values twice.
+    values = 2 * 2 * c.tokens * c.hidden_size * (7 + 2 * c.mlp_ratio) * size
     # The runtime takes memory for values in regions, each twice as large as the last.
     regions = 2 * 2 ** math.ceil(math.log2(values))
     return WORKER_MIB + math.ceil((weights + regions) / MIB)

@@ -29,7 +29,7 @@ def build_tokens(name, key, part, checkpoint, c, options):
     image = g.input(name, ["pictures", c.channels_in, *c.input_shape])
     pose = g.input(f"{name}_pose", ["pictures", 1, *c.input_shape])
     tokens = Network(g, checkpoint, c).embed(g.op("Concat", image, pose, axis=1), key, part, bias=True)
-    g.output(f"{name}_tokens", tokens, ["pictures", c.tokens, c.hidden_size])
+    g.output(f"{name}_tokens", g.exact(tokens), ["pictures", c.tokens, c.hidden_size])
     return g.model()
 
 
@@ -46,7 +46,8 @@ def build_velocity(checkpoint, c, **options):
     sample = g.input("sample", ["rows", c.channels_in, *c.input_shape])
     person, garment = (g.input(f"{name}_tokens", ["rows", c.tokens, c.hidden_size]) for name in ("person", "garment"))
     modulation = g.input("modulation", ["rows", modulation_size(c)])
-    velocity = add_velocity(g, Network(g, checkpoint, c), (sample, person, garment, modulation))
+    row = (sample, g.working(person), g.working(garment), modulation)
+    velocity = add_velocity(g, Network(g, checkpoint, c), row)
     g.output("velocity", velocity, ["rows", c.channels_in, *c.input_shape])
     return g.model()
 
@@ -64,7 +65,7 @@ def build_denoise(checkpoint, c, **options):
     modulation = g.input("modulation", ["steps", "conditions", modulation_size(c)])
     condition = g.op("Cast", g.input("row_condition", ["rows"]), to=TensorProto.INT64)
     weights = g.input("step_weights", ["steps", "rows"])
-    person, garment = (g.op("Gather", value, condition, axis=0) for value in tokens)
+    person, garment = (g.op("Gather", g.working(value), condition, axis=0) for value in tokens)
     own_sample = add_sample_of_row(g, sample, condition)
 
     def step(inner, state, modulation_now, weights_now):

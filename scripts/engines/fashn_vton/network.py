@@ -1,7 +1,7 @@
 """The transformer of FASHN VTON: from patches and modulation vectors to a velocity.
 
-Shapes: rows × tokens × channels. The sum that runs through all blocks (the stream) is 32-bit, with its norms and gates:
-the weights were trained in bfloat16, whose range 16-bit floats lack. The rest is in the graph's precision.
+Shapes: rows × tokens × channels. In 16 bits, the sum that runs through all blocks (the stream) and all that is added to it
+are smaller by SCALE, which its norms cancel: the weights were trained in bfloat16, whose range 16-bit floats lack.
 """
 
 import numpy as np
@@ -10,24 +10,28 @@ from ..graph import CONTRIB
 from .configuration import modulations
 
 EPSILON = 1e-6
+# A power of two rounds nothing; a much smaller one would push weights out of the range of 16 bits.
+SCALE = 2**-6
+# A Split with more outputs copies their addresses to the device in every step.
+MAX_SPLIT = 32
 
 
 class Network:
     def __init__(self, graph, checkpoint, configuration):
         self.g, self.checkpoint, self.c = graph, checkpoint, configuration
         self.width = configuration.hidden_size
+        self.scale = SCALE if graph.half else 1
 
     def embed(self, image, key, part, *, bias):
         """Image, rows × channels × height × width → stream. `part` selects the layer's channels for the image."""
         g, patch = self.g, self.c.patch_size
-        weights = [
-            g.weight(f"{key}.proj.weight.{part.start}", lambda: self.checkpoint.read(f"{key}.proj.weight")[:, part])
-        ]
+        read = lambda name: self.checkpoint.read(f"{key}.proj.{name}") * self.scale  # noqa: E731
+        weights = [g.weight(f"{key}.proj.weight.{part.start}", lambda: read("weight")[:, part])]
         if bias:
-            weights.append(self.weight(f"{key}.proj.bias"))
+            weights.append(g.weight(f"{key}.proj.bias", lambda: read("bias")))
         patches = g.op("Conv", g.working(image), *weights, kernel_shape=[patch, patch], strides=[patch, patch])
         flat = g.op("Reshape", patches, g.integers(0, self.width, self.c.tokens))
-        return g.exact(g.op("Transpose", flat, perm=[0, 2, 1]))
+        return g.op("Transpose", flat, perm=[0, 2, 1])
 
     def velocity(self, image, garment, modulation):
         """Streams of image and garment, modulation rows × vectors → velocity, rows × channels × height × width."""
@@ -47,11 +51,17 @@ class Network:
 
     def split_modulation(self, modulation):
         """Layer → its vectors, each rows × 1 × channels. Scales already include the added 1."""
-        g, layers = self.g, modulations(self.c)
-        count = sum(layers.values())
-        rows = g.op("Unsqueeze", modulation, g.integers(1))
-        vectors = iter(g.op("Split", rows, g.integers(*[self.width] * count), outputs=count, axis=-1))
-        return {layer: [next(vectors) for _ in range(parts)] for layer, parts in layers.items()}
+        g, width, layers = self.g, self.width, modulations(self.c)
+        rows, total = g.op("Unsqueeze", g.working(modulation), g.integers(1)), sum(layers.values())
+        size = min(total, MAX_SPLIT)
+        vectors = {}
+        # The last group overlaps: groups side by side would be joined into one Split again.
+        for first in [*range(0, total - size, size), total - size]:
+            group = g.op("Slice", rows, g.integers(first * width), g.integers((first + size) * width), g.integers(-1))
+            split = g.op("Split", group, g.integers(*[width] * size), outputs=size, axis=-1)
+            vectors |= zip(range(first, first + size), split, strict=True)
+        following = iter(vectors[place] for place in range(total))
+        return {layer: [next(following) for _ in range(parts)] for layer, parts in layers.items()}
 
     def single(self, stream, vectors, key, *, copies, image_only=False):
         """One block on one sequence. With `image_only` returns only the image's tokens, the second half."""
@@ -60,21 +70,31 @@ class Network:
         seen = self.modulate(stream, shift, scale)
         asking = self.second_half(seen) if image_only else seen
         stream = self.second_half(stream) if image_only else stream
-        rows = {name: slice(i * width, (i + 1) * width) for i, name in enumerate("qkv")} | {
-            "mlp": slice(3 * width, None)
-        }
-        q, inner = (self.linear(asking, f"{key}.linear1", rows=rows[name], part=name) for name in ("q", "mlp"))
-        k, v = (self.linear(seen, f"{key}.linear1", rows=rows[name], part=name) for name in "kv")
-        q = self.rotate(self.normalize(q, f"{key}.norm.query_norm"), copies=1 if image_only else copies)
-        k = self.rotate(self.normalize(k, f"{key}.norm.key_norm"), copies=copies)
+        asked = 1 if image_only else copies
+        q = self.rotate(self.normalize(asking, f"{key}.linear1", "q", f"{key}.norm.query_norm", asked), copies=asked)
+        k = self.rotate(self.normalize(seen, f"{key}.linear1", "k", f"{key}.norm.key_norm", copies), copies=copies)
+        v = self.multiply(seen, f"{key}.linear1", rows=self.rows("v"), part="v")
+        inner = self.gelu(asking, f"{key}.linear1", rows=self.rows("mlp"), part="mlp")
         attended = self.attend(q, k, v)
         # Two products instead of one over the concatenated parts, which would require a copy.
         sums = g.op(
             "Add",
-            self.multiply(attended, f"{key}.linear2", columns=slice(0, width), part="attention"),
-            self.linear(self.gelu(inner), f"{key}.linear2", columns=slice(width, None), part="mlp"),
+            self.multiply(attended, f"{key}.linear2", columns=slice(0, width), part="attention", scale=self.scale),
+            self.multiply(inner, f"{key}.linear2", columns=slice(width, None), part="mlp", scale=self.scale),
         )
-        return self.add_gated(stream, gate, sums, name=key)
+        bias = g.weight(f"{key}.linear2.bias.v", lambda: self.bias_with_values(key))
+        return self.add_gated(stream, gate, g.op("Add", sums, bias), name=key)
+
+    def bias_with_values(self, key):
+        """The biases of the values and of `linear2` together: attention, a weighted mean, adds the former to its result."""
+        read, width = self.checkpoint.read, self.width
+        values = read(f"{key}.linear1.bias")[self.rows("v")]
+        return (read(f"{key}.linear2.bias") + read(f"{key}.linear2.weight")[:, :width] @ values) * self.scale
+
+    def rows(self, part):
+        """Of the weights of a layer that computes queries, keys and values, and in single blocks the inner values."""
+        first = ("q", "k", "v", "mlp").index(part) * self.width
+        return slice(first, None if part == "mlp" else first + self.width)
 
     def double(self, image, garment, vectors, key):
         """One block on both sequences, which attend to each other: garment first, then image."""
@@ -88,38 +108,39 @@ class Network:
         done = {}
         for s, stream in streams.items():
             _, _, gate1, shift2, scale2, gate2 = parts[s]
-            stream = self.add_gated(stream, gate1, self.linear(halves[s], f"{key}.{s}_attn.proj"))
-            inner = self.gelu(self.linear(self.modulate(stream, shift2, scale2), f"{key}.{s}_mlp.0"))
-            done[s] = self.add_gated(stream, gate2, self.linear(inner, f"{key}.{s}_mlp.2"), name=f"{key}.{s}")
+            stream = self.add_gated(stream, gate1, self.linear(halves[s], f"{key}.{s}_attn.proj", scale=self.scale))
+            inner = self.gelu(self.modulate(stream, shift2, scale2), f"{key}.{s}_mlp.0")
+            added = self.linear(inner, f"{key}.{s}_mlp.2", scale=self.scale)
+            done[s] = self.add_gated(stream, gate2, added, name=f"{key}.{s}")
         return done["img"], done["txt"]
 
     def heads(self, stream, vectors, key):
         """Queries and keys, normalised, and values of one stream of a double block."""
-        width = self.width
         seen = self.modulate(stream, vectors[0], vectors[1])
-        q, k, v = (
-            self.linear(seen, f"{key}.qkv", rows=slice(i * width, (i + 1) * width), part=name)
-            for i, name in enumerate("qkv")
-        )
-        return self.normalize(q, f"{key}.norm.query_norm"), self.normalize(k, f"{key}.norm.key_norm"), v
+        q = self.normalize(seen, f"{key}.qkv", "q", f"{key}.norm.query_norm", 1)
+        k = self.normalize(seen, f"{key}.qkv", "k", f"{key}.norm.key_norm", 1)
+        return q, k, self.linear(seen, f"{key}.qkv", rows=self.rows("v"), part="v")
 
     def attend(self, q, k, v):
         return self.g.op("MultiHeadAttention", q, k, v, domain=CONTRIB, num_heads=self.c.n_heads)
 
-    def normalize(self, value, key):
-        """Root mean square of each head."""
-        g, c = self.g, self.c
-        heads = g.op("Reshape", value, g.integers(0, 0, c.n_heads, c.head_size))
-        scale = self.weight(f"{key}.scale")
-        normed = g.op("SimplifiedLayerNormalization", heads, scale, axis=-1, epsilon=EPSILON, stash_type=1)
-        return g.op("Reshape", normed, g.integers(0, 0, self.width), name=key)
+    def normalize(self, value, key, part, norm, copies):
+        """The queries or keys that a layer computes, each head divided by its root mean square."""
+        g, c, rows = self.g, self.c, self.rows(part)
+        product = self.multiply(value, key, rows=rows, part=part)
+        heads = g.op("Reshape", product, g.integers(-1, c.n_heads, c.head_size))
+        # The norm adds the bias: another operator would read and write all queries once more.
+        bias = g.weight(f"{key}.bias.{part}", lambda: self.checkpoint.read(f"{key}.bias")[rows].reshape(c.n_heads, -1))
+        scale = self.weight(f"{norm}.scale")
+        normed = g.op("SkipSimplifiedLayerNormalization", heads, bias, scale, domain=CONTRIB, epsilon=EPSILON)
+        return g.op("Reshape", normed, g.integers(-1, copies * c.tokens, self.width), name=norm)
 
     def rotate(self, value, *, copies):
         """Rotates neighbouring channels of each head by the angles of the token's position, the same in both sequences."""
         g = self.g
         cosines = g.weight(f"cosines_of_places_{copies}", lambda: np.cos(angles(self.c, copies)))
         sines = g.weight(f"sines_of_places_{copies}", lambda: np.sin(angles(self.c, copies)))
-        places = (g.integers(0), cosines, sines)
+        places = (g.constant(np.zeros(1, np.int64), "device"), cosines, sines)
         return g.op(
             "RotaryEmbedding",
             value,
@@ -131,29 +152,29 @@ class Network:
         )
 
     def modulate(self, stream, shift, scale):
-        g = self.g
-        ones, zeros = (g.constant(np.full(self.width, value, np.float32)) for value in (1, 0))
-        normed = g.op("LayerNormalization", stream, ones, zeros, axis=-1, epsilon=EPSILON)
-        return g.working(g.op("Add", g.op("Mul", normed, scale), shift))
+        return self.g.op("LayerNormalization", stream, scale, shift, axis=-1, epsilon=EPSILON * self.scale**2)
 
     def add_gated(self, stream, gate, value, name=None):
         g = self.g
-        return g.op("Add", stream, g.op("Mul", gate, g.exact(value)), name=name)
+        return g.op("Add", stream, g.op("Mul", gate, value), name=name)
 
-    def gelu(self, value):
-        return self.g.op("FastGelu", value, domain=CONTRIB)
+    def gelu(self, value, key, **part):
+        """The GELU of a layer."""
+        return self.g.op("FastGelu", self.multiply(value, key, **part), self.bias(key, **part), domain=CONTRIB)
 
     def second_half(self, value):
         g, tokens = self.g, self.c.tokens
         return g.op("Slice", value, g.integers(tokens), g.integers(2 * tokens), g.integers(1))
 
-    def linear(self, value, key, *, rows=slice(None), columns=slice(None), part=""):
-        """A layer, or the `rows` (outputs) and `columns` (inputs) of its part `part`."""
-        bias = self.g.weight(f"{key}.bias.{part}", lambda: self.checkpoint.read(f"{key}.bias")[rows])
-        return self.g.op("Add", self.multiply(value, key, rows=rows, columns=columns, part=part), bias)
+    def linear(self, value, key, **part):
+        """A layer times `scale`, or the `rows` (outputs) of its part `part`."""
+        return self.g.op("Add", self.multiply(value, key, **part), self.bias(key, **part))
 
-    def multiply(self, value, key, *, rows=slice(None), columns=slice(None), part=""):
-        load = lambda: self.checkpoint.read(f"{key}.weight")[rows, columns].T  # noqa: E731
+    def bias(self, key, *, rows=slice(None), part="", scale=1):
+        return self.g.weight(f"{key}.bias.{part}", lambda: self.checkpoint.read(f"{key}.bias")[rows] * scale)
+
+    def multiply(self, value, key, *, rows=slice(None), columns=slice(None), part="", scale=1):
+        load = lambda: self.checkpoint.read(f"{key}.weight")[rows, columns].T * scale  # noqa: E731
         return self.g.op("MatMul", value, self.g.weight(f"{key}.weight.{part}", load))
 
     def weight(self, key):
