@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { MODES } from '../../api/shared/generations/generation.ts'
@@ -29,12 +30,12 @@ const { values } = parseArgs({
 const provider = PROVIDERS.find((known) => known === values.provider)
 if (!provider) throw new Error(`--provider must be one of ${PROVIDERS.join(', ')}`)
 
+const gpu = await watchGpu()
 const started = performance.now()
-// The small detection models stay on the CPU: the benchmark measures only the engine.
-const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
+const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)), { provider })
 const known = await findInstalled([values.engine], values['engine-dir'] ?? '')
 const before = process.memoryUsage().rss
-const gpu = watchGpu()
+const loops: Loop[] = []
 const engine = (await createEngines([values.engine], { models, provider, known, acknowledged: [values.engine] })).get(
   values.engine,
 )
@@ -47,7 +48,7 @@ const { sampling } = JSON.parse(await readFile(join(values['engine-dir'] ?? '', 
 const input = await readInput()
 const modes: Record<string, Awaited<ReturnType<typeof measureMode>>> = {}
 if (Number(values.pictures) > 0) for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
-const device = await gpu.stop()
+const device = gpu?.stop() ?? null
 const memory = compareMemory(provider, device)
 console.log(
   JSON.stringify({
@@ -75,8 +76,8 @@ if (memory.isEnough === false) {
 }
 
 /**
- * Peak memory of the engine on its device: all used GPU memory, or the process memory in addition to the small models. `isEnough`:
- * whether that is within the minimum in `engine.json`; null without a minimum.
+ * Peak memory of this process on the GPU, or its memory in addition to the small models. `isEnough`: whether that is within the minimum
+ * in `engine.json`; null without a minimum.
  */
 function compareMemory(on: string, device: { memoryMiB: number } | null) {
   const { maxRSS } = process.resourceUsage()
@@ -114,31 +115,39 @@ async function measureRun(measured: Engine, options: EngineInput['options']) {
     { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
   )
   const silence = Math.max(...at.slice(1).map((time, i) => time - at[i]))
-  return { picture: performance.now() - begun, denoise: timings.denoise ?? 0, silence }
+  const { denoise = 0, change = 0 } = timings
+  const until = Date.now() - change
+  loops.push({ from: until - denoise, until })
+  return { picture: performance.now() - begun, denoise, silence }
 }
 
-/** Utilisation and memory of the device during a run, from its driver; null without a driver. */
-function watchGpu() {
-  const query = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '200']
+/** When all steps of a picture ran, in ms since 1970. */
+interface Loop {
+  readonly from: number
+  readonly until: number
+}
+
+/** Utilisation of the device in the loops, and the memory that it uses more than before, from its driver; null without a driver. */
+async function watchGpu() {
+  const query = ['--query-gpu=timestamp,utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '100']
   const child = spawn('nvidia-smi', query, { stdio: ['ignore', 'pipe', 'ignore'] })
-  const isThere = new Promise<boolean>((resolve) => {
-    child.on('spawn', () => resolve(true))
-    child.on('error', () => resolve(false))
+  const samples: { at: number; use: number; memory: number }[] = []
+  const isThere = await new Promise<boolean>((resolve) => {
+    child.on('error', () => resolve(false)).on('close', () => resolve(false))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [time, use, memory] = line.split(',')
+      samples.push({ at: new Date(time).getTime(), use: Number(use), memory: Number(memory) })
+      resolve(true)
+    })
   })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
+  if (!isThere) return null
   return {
-    stop: async () => {
-      if (!(await isThere)) return null
+    stop: () => {
       child.kill()
-      const seen = output
-        .split('\n')
-        .map((line) => line.split(',').map(Number))
-        .filter((row) => row.length === 2)
-      const busy = seen.reduce((sum, [use]) => sum + use, 0) / Math.max(1, seen.length) / 100
-      return { busy: Number(busy.toFixed(2)), memoryMiB: Math.max(0, ...seen.map(([, memory]) => memory)) }
+      const seen = samples.filter(({ at }) => loops.some(({ from, until }) => from <= at && at <= until))
+      const busy = seen.reduce((sum, { use }) => sum + use, 0) / Math.max(1, seen.length) / 100
+      const memoryMiB = Math.max(...samples.map(({ memory }) => memory)) - samples[0].memory
+      return { busy: Number(busy.toFixed(2)), memoryMiB }
     },
   }
 }

@@ -54,7 +54,7 @@ async function readFiles(): Promise<CardFile[]> {
 async function measureRuns(name: string, known: ReadonlyMap<string, EngineFactory>) {
   const provider = PROVIDERS.find((one) => one === (process.env.EXECUTION_PROVIDER ?? 'cpu'))
   if (!provider) throw new UsageError(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
-  const models = await openModels(MODELS)
+  const models = await openModels(MODELS, { provider })
   const engine = (await createEngines([name], { models, provider, known, acknowledged: [name] })).get(name)
   if (!engine) throw new UsageError(`the engine "${name}" could not be created`)
   const proof = await engine.selfTest?.()

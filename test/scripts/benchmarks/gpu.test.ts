@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -19,7 +19,8 @@ describe('the benchmark of an engine', () => {
   async function measure(...args: string[]) {
     const program = resolve(import.meta.dirname, '../../../scripts/benchmarks/gpu.ts')
     const all = [program, '--engine-dir', folder, '--provider', 'cpu', ...args]
-    const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` }
+    const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'], env })
     const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     return { code, errors, measured: JSON.parse(output || 'null') }
   }
@@ -42,6 +43,23 @@ describe('the benchmark of an engine', () => {
       ['quality', 50],
     ])
     for (const [, { secondsPerStep }] of modes) expect(secondsPerStep).toBeGreaterThan(0)
+  })
+
+  it('counts the use of the GPU only while steps run, and only the memory that it adds', async () => {
+    // The driver of a GPU that was idle until the process opened its files.
+    const driver = `#!${process.execPath}
+if (process.argv[2].includes('name')) process.exit()
+const sample = (figures) => {
+  const now = new Date()
+  console.log(now.toLocaleString('sv').replaceAll('-', '/') + '.' + String(now.getMilliseconds()).padStart(3, '0') + figures)
+}
+for (let idle = 0; idle < 100; idle++) sample(', 0, 500')
+setInterval(sample, 50, ', 80, 900')
+`
+    await writeFile(join(folder, 'nvidia-smi'), driver, { mode: 0o755 })
+    const { measured } = await measure('--pictures', '1')
+    expect(measured.gpu).toEqual({ busy: 0.8, memoryMiB: 400 })
+    await rm(join(folder, 'nvidia-smi'))
   })
 
   it('runs as documented', async () => {
