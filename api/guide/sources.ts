@@ -49,7 +49,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Kubernetes: ['charts/drape/README.md', ...pagesIn('charts/drape/docs/')],
   Runbooks: pagesIn('charts/drape/runbooks/'),
   Engines: BUILT_IN_ENGINES.map((name) => `docs/engines/${name}.md`).filter((file) => existsSync(urlOf(file))),
-  Contribute: ['docs/contributing.md', 'scripts/benchmarks/README.md', 'CHANGELOG.md'],
+  Contribute: ['docs/contributing.md', 'docs/engines/flux-2-klein.md', 'scripts/benchmarks/README.md', 'CHANGELOG.md'],
 }
 
 /** The existing pages with their texts. */
