@@ -105,7 +105,7 @@ describe('a try-on by FASHN VTON', () => {
       const { failed } = ((await answer?.json()) ?? {}) as { failed?: Record<string, string> }
       return failed?.inference?.includes('transformer') && failed.inference
     })
-    expect(failed).toContain('transformer.weights has 1000 bytes, expected 1150976')
+    expect(failed).toContain('transformer.weights has 1000 bytes, expected 1140416')
     expect(await worker.end()).toBe(0)
   })
 })
