@@ -48,7 +48,7 @@ const { sampling } = JSON.parse(await readFile(join(values['engine-dir'] ?? '', 
 const input = await readInput()
 const modes: Record<string, Awaited<ReturnType<typeof measureMode>>> = {}
 if (Number(values.pictures) > 0) for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
-const device = gpu?.stop() ?? null
+const device = (await gpu?.stop()) ?? null
 const memory = compareMemory(provider, device)
 console.log(
   JSON.stringify({
@@ -132,6 +132,7 @@ async function watchGpu() {
   const query = ['--query-gpu=timestamp,utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '100']
   const child = spawn('nvidia-smi', query, { stdio: ['ignore', 'pipe', 'ignore'] })
   const samples: { at: number; use: number; memory: number }[] = []
+  const closed = new Promise((resolve) => child.on('close', resolve))
   const isThere = await new Promise<boolean>((resolve) => {
     child.on('error', () => resolve(false)).on('close', () => resolve(false))
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -142,8 +143,10 @@ async function watchGpu() {
   })
   if (!isThere) return null
   return {
-    stop: () => {
+    stop: async () => {
       child.kill()
+      // Runs of the graphs block this thread: samples of the last one still wait.
+      await closed
       const seen = samples.filter(({ at }) => loops.some(({ from, until }) => from <= at && at <= until))
       const busy = seen.reduce((sum, { use }) => sum + use, 0) / Math.max(1, seen.length) / 100
       const memoryMiB = Math.max(...samples.map(({ memory }) => memory)) - samples[0].memory
