@@ -1,4 +1,4 @@
-import type { Point } from '../raster/plane.ts'
+import type { Bitmap, Point } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { type Affine, invertAffine } from '../raster/sample.ts'
 import { norm } from '../raster/vector.ts'
@@ -61,37 +61,46 @@ export function viewRegion(
   const shift = rough ? 0 : 1
   const samples = size << shift
   const level = levelFor(region.side, samples)
-  const { width, height, channels, data } = pyramid.level(level)
-  const [a, b, c, d, e, f] = toLevel(regionToBitmap(region, samples), level)
+  const source = pyramid.level(level)
+  const map = toLevel(regionToBitmap(region, samples), level)
   const out = new Float32Array(size * size * 3)
-  for (let y = 0; y < samples; y++) {
-    for (let x = 0; x < samples; x++) {
-      let u = a * x + b * y + c
-      let v = d * x + e * y + f
-      if (border === 'black' && (u < -0.5 || v < -0.5 || u > width - 0.5 || v > height - 0.5)) continue
-      u = Math.min(Math.max(u, 0), width - 1)
-      v = Math.min(Math.max(v, 0), height - 1)
-      const x0 = u | 0
-      const y0 = v | 0
-      const right = x0 + 1 < width ? channels : 0
-      const down = y0 + 1 < height ? width * channels : 0
-      const at = (y0 * width + x0) * channels
-      const to = ((y >> shift) * size + (x >> shift)) * 3
-      const under = at + down
-      const fx = u - x0
-      const fy = v - y0
-      // Unrolled: a loop over the channels takes more than twice as long in V8.
-      const red = data[at] + (data[at + right] - data[at]) * fx
-      out[to] += red + (data[under] + (data[under + right] - data[under]) * fx - red) * fy
-      const green = data[at + 1] + (data[at + 1 + right] - data[at + 1]) * fx
-      out[to + 1] += green + (data[under + 1] + (data[under + 1 + right] - data[under + 1]) * fx - green) * fy
-      const blue = data[at + 2] + (data[at + 2 + right] - data[at + 2]) * fx
-      out[to + 2] += blue + (data[under + 2] + (data[under + 2 + right] - data[under + 2]) * fx - blue) * fy
-    }
-  }
+  for (let y = 0; y < samples; y++) addRow(out, source, { map, y, size, shift, isBlack: border === 'black' })
   const scale = (range[1] - range[0]) / (255 << (2 * shift))
   for (let i = 0; i < out.length; i++) out[i] = range[0] + scale * out[i]
   return out
+}
+
+// A function per row, here and elsewhere: V8 compiles it once, but a loop within a loop again and again.
+function addRow(
+  out: Float32Array,
+  { width, height, channels, data }: Bitmap,
+  { map, y, size, shift, isBlack }: { map: Affine; y: number; size: number; shift: number; isBlack: boolean },
+): void {
+  const [a, b, c, d, e, f] = map
+  const row = (y >> shift) * size
+  for (let x = 0; x < size << shift; x++) {
+    let u = a * x + b * y + c
+    let v = d * x + e * y + f
+    if (isBlack && (u < -0.5 || v < -0.5 || u > width - 0.5 || v > height - 0.5)) continue
+    u = Math.min(Math.max(u, 0), width - 1)
+    v = Math.min(Math.max(v, 0), height - 1)
+    const x0 = u | 0
+    const y0 = v | 0
+    const right = x0 + 1 < width ? channels : 0
+    const down = y0 + 1 < height ? width * channels : 0
+    const at = (y0 * width + x0) * channels
+    const to = (row + (x >> shift)) * 3
+    const under = at + down
+    const fx = u - x0
+    const fy = v - y0
+    // Unrolled: a loop over the channels takes more than twice as long in V8.
+    const red = data[at] + (data[at + right] - data[at]) * fx
+    out[to] += red + (data[under] + (data[under + right] - data[under]) * fx - red) * fy
+    const green = data[at + 1] + (data[at + 1 + right] - data[at + 1]) * fx
+    out[to + 1] += green + (data[under + 1] + (data[under + 1 + right] - data[under + 1]) * fx - green) * fy
+    const blue = data[at + 2] + (data[at + 2 + right] - data[at + 2]) * fx
+    out[to + 2] += blue + (data[under + 2] + (data[under + 2 + right] - data[under + 2]) * fx - blue) * fy
+  }
 }
 
 // Composes a map into the bitmap with the map from the bitmap's pixels to those of a pyramid level.

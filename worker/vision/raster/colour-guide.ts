@@ -30,7 +30,17 @@ export function guideByColour(
   const [rr, gg, bb] = [covariance(red, red, r, r), covariance(green, green, g, g), covariance(blue, blue, b, b)]
   const [rg, rb, gb] = [covariance(red, green, r, g), covariance(red, blue, r, b), covariance(green, blue, g, b)]
   const [rp, gp, bp] = [covariance(red, input, r, p), covariance(green, input, g, p), covariance(blue, input, b, p)]
-  for (let i = 0; i < p.data.length; i++) {
+  const windows = { r, g, b, p, rr, gg, bb, rg, rb, gb, rp, gp, bp }
+  for (let from = 0; from < p.data.length; from += p.width) fitRow(windows, { from, epsilon })
+  return { slopes: [blur(rp), blur(gp), blur(bp)], offset: blur(p) }
+}
+
+// Replaces the covariances with the input by the slopes, and the input's mean by the offset.
+function fitRow(
+  { r, g, b, p, rr, gg, bb, rg, rb, gb, rp, gp, bp }: Record<string, Plane>,
+  { from, epsilon }: { from: number; epsilon: number },
+): void {
+  for (let i = from; i < from + p.width; i++) {
     // Inverse of the symmetric 3 × 3 matrix of the colours' covariances, by cofactors.
     const a11 = rr.data[i] + epsilon
     const a22 = gg.data[i] + epsilon
@@ -50,7 +60,6 @@ export function guideByColour(
     bp.data[i] = scale * (c13 * x + (a12 * a13 - a11 * a23) * y + (a11 * a22 - a12 * a12) * z)
     p.data[i] -= rp.data[i] * r.data[i] + gp.data[i] * g.data[i] + bp.data[i] * b.data[i]
   }
-  return { slopes: [blur(rp), blur(gp), blur(bp)], offset: blur(p) }
 }
 
 /**
@@ -68,21 +77,30 @@ export function applyEnlarged(
   const rows = interpolate(y, height, { scale, length: bitmap.height })
   const planes = [...slopes, offset].map(({ data }) => data)
   const current = planes.map(() => new Float32Array(width))
-  const [red, green, blue, constant] = current
   for (const [k, row] of rows.places.entries()) {
     for (const [c, plane] of planes.entries()) mixRows(current[c], plane, { rows, k, last: height - 1 })
-    for (let j = 0; j < columns.places.length; j++) {
-      const i = columns.firsts[j]
-      const n = i + 1 < width ? i + 1 : i
-      const f = columns.fractions[j]
-      const at = row * bitmap.width + columns.places[j]
-      const from = at * bitmap.channels
-      const coloured =
-        (red[i] + (red[n] - red[i]) * f) * bitmap.data[from] +
-        (green[i] + (green[n] - green[i]) * f) * bitmap.data[from + 1] +
-        (blue[i] + (blue[n] - blue[i]) * f) * bitmap.data[from + 2]
-      into.data[at] = coloured / 255 + constant[i] + (constant[n] - constant[i]) * f
-    }
+    applyRow(current, bitmap, { row: row * bitmap.width, columns, into })
+  }
+}
+
+// `current` are the slopes and the offset along the row that starts at pixel `row`.
+function applyRow(
+  [red, green, blue, constant]: readonly Float32Array[],
+  { channels, data }: Bitmap,
+  { row, columns, into }: { row: number; columns: Interpolation; into: Plane },
+): void {
+  const last = red.length - 1
+  for (let j = 0; j < columns.places.length; j++) {
+    const i = columns.firsts[j]
+    const n = i < last ? i + 1 : i
+    const f = columns.fractions[j]
+    const at = row + columns.places[j]
+    const from = at * channels
+    const coloured =
+      (red[i] + (red[n] - red[i]) * f) * data[from] +
+      (green[i] + (green[n] - green[i]) * f) * data[from + 1] +
+      (blue[i] + (blue[n] - blue[i]) * f) * data[from + 2]
+    into.data[at] = coloured / 255 + constant[i] + (constant[n] - constant[i]) * f
   }
 }
 

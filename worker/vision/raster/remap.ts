@@ -42,45 +42,57 @@ export function boxAround(points: readonly Point[], margin: number, size: Size):
  * Remaps a premultiplied RGBA source through `map` to a bitmap of `size`: bicubic (Keys 1981, a = −½), transparent outside
  * the source and where the map is undefined.
  */
-export function remapCubic(source: Pixels, { box, x, y }: BackwardMap, size: Size): Layer {
+export function remapCubic(source: Pixels, map: BackwardMap, size: Size): Layer {
   const out = new Uint8ClampedArray(size.width * size.height * 4)
-  const { width, height, data } = source
-  const columns = createTaps(width, 4)
-  const rows = createTaps(height, 4 * width)
-  for (let row = 0, i = 0; row < box.height; row++) {
-    let to = 4 * ((row + box.top) * size.width + box.left)
-    for (let column = 0; column < box.width; column++, i++, to += 4) {
-      if (!(x[i] > -2 && y[i] > -2 && x[i] < width + 1 && y[i] < height + 1)) continue
-      findTaps(x[i], columns)
-      findTaps(y[i], rows)
-      const w0 = columns.weights[0]
-      const w1 = columns.weights[1]
-      const w2 = columns.weights[2]
-      const w3 = columns.weights[3]
-      let r = 0
-      let g = 0
-      let b = 0
-      let a = 0
-      for (let v = 0; v < 4; v++) {
-        const weight = rows.weights[v]
-        const p = rows.offsets[v] + columns.offsets[0]
-        const q = rows.offsets[v] + columns.offsets[1]
-        const s = rows.offsets[v] + columns.offsets[2]
-        const t = rows.offsets[v] + columns.offsets[3]
-        r += weight * (w0 * data[p] + w1 * data[q] + w2 * data[s] + w3 * data[t])
-        g += weight * (w0 * data[p + 1] + w1 * data[q + 1] + w2 * data[s + 1] + w3 * data[t + 1])
-        b += weight * (w0 * data[p + 2] + w1 * data[q + 2] + w2 * data[s + 2] + w3 * data[t + 2])
-        a += weight * (w0 * data[p + 3] + w1 * data[q + 3] + w2 * data[s + 3] + w3 * data[t + 3])
-      }
-      // The kernel's negative lobes must not make colours brighter than their alpha permits.
-      const alpha = Math.min(Math.max(a, 0), 255)
-      out[to] = Math.min(Math.max(r, 0), alpha)
-      out[to + 1] = Math.min(Math.max(g, 0), alpha)
-      out[to + 2] = Math.min(Math.max(b, 0), alpha)
-      out[to + 3] = alpha
-    }
+  const taps = { columns: createTaps(source.width, 4), rows: createTaps(source.height, 4 * source.width) }
+  for (let row = 0; row < map.box.height; row++) {
+    const to = 4 * ((row + map.box.top) * size.width + map.box.left)
+    remapRow(source, map, { ...taps, from: row * map.box.width, to, out })
   }
   return { width: size.width, height: size.height, channels: 4, data: out }
+}
+
+function remapRow(
+  { width, height, data }: Pixels,
+  { box, x, y }: BackwardMap,
+  {
+    columns,
+    rows,
+    from,
+    to: first,
+    out,
+  }: { columns: Taps; rows: Taps; from: number; to: number; out: Uint8ClampedArray },
+): void {
+  for (let i = from, to = first; i < from + box.width; i++, to += 4) {
+    if (!(x[i] > -2 && y[i] > -2 && x[i] < width + 1 && y[i] < height + 1)) continue
+    findTaps(x[i], columns)
+    findTaps(y[i], rows)
+    const w0 = columns.weights[0]
+    const w1 = columns.weights[1]
+    const w2 = columns.weights[2]
+    const w3 = columns.weights[3]
+    let r = 0
+    let g = 0
+    let b = 0
+    let a = 0
+    for (let v = 0; v < 4; v++) {
+      const weight = rows.weights[v]
+      const p = rows.offsets[v] + columns.offsets[0]
+      const q = rows.offsets[v] + columns.offsets[1]
+      const s = rows.offsets[v] + columns.offsets[2]
+      const t = rows.offsets[v] + columns.offsets[3]
+      r += weight * (w0 * data[p] + w1 * data[q] + w2 * data[s] + w3 * data[t])
+      g += weight * (w0 * data[p + 1] + w1 * data[q + 1] + w2 * data[s + 1] + w3 * data[t + 1])
+      b += weight * (w0 * data[p + 2] + w1 * data[q + 2] + w2 * data[s + 2] + w3 * data[t + 2])
+      a += weight * (w0 * data[p + 3] + w1 * data[q + 3] + w2 * data[s + 3] + w3 * data[t + 3])
+    }
+    // The kernel's negative lobes must not make colours brighter than their alpha permits.
+    const alpha = Math.min(Math.max(a, 0), 255)
+    out[to] = Math.min(Math.max(r, 0), alpha)
+    out[to + 1] = Math.min(Math.max(g, 0), alpha)
+    out[to + 2] = Math.min(Math.max(b, 0), alpha)
+    out[to + 3] = alpha
+  }
 }
 
 /** Remaps a plane or a mask through `map`, bilinear, for the pixels of the map's box; 0 where the map is undefined. */

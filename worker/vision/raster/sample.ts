@@ -90,16 +90,19 @@ export function resizeArea(
   for (let y = 0; y < size.height; y++) {
     row.fill(0)
     for (let k = rows.first[y]; k < rows.first[y + 1]; k++) {
-      const weight = rows.weights[k]
       const from = (rows.start[y] + k - rows.first[y]) * stride
       line.set(data.subarray(from, from + stride))
-      for (let i = 0; i < stride; i++) row[i] += weight * line[i]
+      addWeighted(row, line, rows.weights[k])
     }
     const reduced = out.subarray(y * size.width * channels, (y + 1) * size.width * channels)
     if (channels === 3) reduceColours(row, columns, reduced)
     else for (let c = 0; c < channels; c++) reduceChannel(row, columns, { out: reduced, channels, c })
   }
   return out
+}
+
+function addWeighted(sums: Float32Array, values: Float32Array, weight: number): void {
+  for (let i = 0; i < sums.length; i++) sums[i] += weight * values[i]
 }
 
 // One row of three channels, unrolled: a loop over the channels takes more than twice as long in V8.
@@ -192,25 +195,31 @@ export function warpAffine(
 /** `warpAffine` for one plane; 0 outside the input. */
 export function warpAffinePlane(input: Plane, map: Affine, size: Size): Plane {
   const out = createPlane(size)
-  const [a, b, c, d, e, f] = map
-  const { width, height, data } = input
-  for (let y = 0; y < size.height; y++) {
-    for (let x = 0; x < size.width; x++) {
-      const u = a * x + b * y + c
-      const v = d * x + e * y + f
-      const x0 = Math.floor(u)
-      const y0 = Math.floor(v)
-      if (x0 < -1 || y0 < -1 || x0 >= width || y0 >= height) continue
-      const fx = u - x0
-      const fy = v - y0
-      const at = (px: number, py: number) =>
-        px < 0 || py < 0 || px >= width || py >= height ? 0 : data[py * width + px]
-      const top = at(x0, y0) * (1 - fx) + at(x0 + 1, y0) * fx
-      const bottom = at(x0, y0 + 1) * (1 - fx) + at(x0 + 1, y0 + 1) * fx
-      out.data[y * size.width + x] = top * (1 - fy) + bottom * fy
-    }
-  }
+  for (let y = 0; y < size.height; y++) warpRow(input, map, { y, out })
   return out
+}
+
+function warpRow({ width, height, data }: Plane, map: Affine, { y, out }: { y: number; out: Plane }): void {
+  const [a, b, c, d, e, f] = map
+  for (let x = 0, to = y * out.width; x < out.width; x++, to++) {
+    const u = a * x + b * y + c
+    const v = d * x + e * y + f
+    const x0 = Math.floor(u)
+    const y0 = Math.floor(v)
+    if (x0 < -1 || y0 < -1 || x0 >= width || y0 >= height) continue
+    const fx = u - x0
+    const fy = v - y0
+    const at = y0 * width + x0
+    const isRight = x0 + 1 < width
+    const isBelow = y0 + 1 < height
+    const upperLeft = x0 >= 0 && y0 >= 0 ? data[at] : 0
+    const upperRight = isRight && y0 >= 0 ? data[at + 1] : 0
+    const lowerLeft = x0 >= 0 && isBelow ? data[at + width] : 0
+    const lowerRight = isRight && isBelow ? data[at + width + 1] : 0
+    const top = upperLeft * (1 - fx) + upperRight * fx
+    const bottom = lowerLeft * (1 - fx) + lowerRight * fx
+    out.data[to] = top * (1 - fy) + bottom * fy
+  }
 }
 
 interface Taps {
