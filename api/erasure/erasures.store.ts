@@ -61,7 +61,7 @@ const Seconds = rowType(Type.Object({ seconds: Type.Number() }))
 const Age = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
 /** Longest lifetime of a signed link in the memory of the API. */
-const CACHE_SECONDS = 60
+export const CACHE_SECONDS = 60
 /** Longest window of a rate limit that counts a shopper by name. */
 const SHOPPER_COUNTER_SECONDS = 300
 

@@ -8,6 +8,7 @@ import { openWhenComplete } from '../engines/files/open-complete.ts'
 import { findInstalled } from '../engines/installed.ts'
 import { ENGINES as BUILT_IN, createEngines, type EngineFactory } from '../engines/registry.ts'
 import { hashWeights } from '../engines/weights.ts'
+import { createLastPhoto } from '../job/last-photo.ts'
 import { preparePhoto } from '../job/prepare-photo.ts'
 import { tryOn } from '../job/try-on.ts'
 import { openMark } from '../outputs/mark/mark.ts'
@@ -28,6 +29,7 @@ process.on('disconnect', () => process.exit(0))
 
 const { models, engines, mark, manifests, proofs } = await prepare().catch(exitUnready)
 const aborts = new Map<number, AbortController>()
+const lastPhoto = createLastPhoto()
 /** Work that waits for a worker follows its start at once: it must not wait for a run that warms up. */
 const IDLE_MS = 1000
 const WARM_MS = 30_000
@@ -69,7 +71,7 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     const result =
       work === 'prepare'
         ? await preparePhoto(request as never, { models })
-        : await tryOn(request as never, { models, engines, mark, ...context })
+        : await tryOn(request as never, { models, engines, mark, lastPhoto, ...context })
     send({ type: 'done', id, result })
   } catch (error) {
     send({ type: 'failed', id, error: failureOf(error) })

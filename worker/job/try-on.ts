@@ -15,6 +15,7 @@ import { blendChange } from '../vision/composite/blend.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
 import { categoryFromWords } from '../vision/garment/classify.ts'
 import { drawBest } from '../vision/quality/draw-best.ts'
+import type { LastPhoto } from './last-photo.ts'
 import { photoOfRequest } from './request-photo.ts'
 
 export interface TryOnContext extends EngineContext {
@@ -22,6 +23,8 @@ export interface TryOnContext extends EngineContext {
   readonly engines: ReadonlyMap<string, Engine>
   /** Null if results are not marked. */
   readonly mark?: Mark | null
+  /** Absent if photos are not cached. */
+  readonly lastPhoto?: LastPhoto
 }
 
 /**
@@ -68,8 +71,11 @@ async function drawBitmap(
   { context, clock }: { context: TryOnContext; clock: Clock },
 ): Promise<Made> {
   const { options } = request
+  // In full resolution the memory is needed for the job.
+  if (options.fullResolution) context.lastPhoto?.evict()
+  const known = context.lastPhoto?.find(request)
   const [frame, garment] = await Promise.all([
-    ofImage('person', decodeOnWhite(request.photo)),
+    known?.photo ?? ofImage('person', decodeOnWhite(request.photo)),
     ofImage('product', decodeImage(request.garment)),
   ])
   const category = categoryFromWords(request.product)
@@ -78,11 +84,17 @@ async function drawBitmap(
   engine.prefetch?.(product)
   const { needsPerson } = engine.manifest.accepts
   const { safety = null } = request
-  const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
-    models: context.models,
-    needsPerson,
-    countsPeople: safety?.level === 'strict',
-  })
+  const analysed =
+    known ??
+    (await photoOfRequest(frame, request.crop, {
+      models: context.models,
+      needsPerson,
+      countsPeople: safety?.level === 'strict',
+    }))
+  // The job of an erased photo is aborted.
+  context.signal.throwIfAborted()
+  if (!options.fullResolution) context.lastPhoto?.set(request, analysed)
+  const { photo, crop, found, ...seen } = analysed
   clock.lap('decode')
   const judge = safety && { policy: safety, models: context.models, allowances: request.allowances }
   const doubts = judge

@@ -35,6 +35,8 @@ const DRAWN_SIDE = { screen: 1280, full: 3200 } as const
 interface Resources {
   readonly models: Models
   readonly garments: GarmentCache
+  /** Body models of persons, as long as their callers keep them. */
+  readonly bodies: WeakMap<Person, BodyModel>
 }
 
 /**
@@ -46,9 +48,10 @@ interface Resources {
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
   const garments = createGarmentCache(runGarmentModels(models))
+  const bodies = new WeakMap<Person, BodyModel>()
   return {
     manifest: WARP_MANIFEST,
-    run: (input, context) => run(input, context, { models, garments }),
+    run: (input, context) => run(input, context, { models, garments, bodies }),
     prefetch: garments.prefetch,
     cache: garments,
     release: garments.stop,
@@ -67,12 +70,13 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   if (!cached) await stages.run('wearer', 0.24, () => rejectWornProduct(input, resources))
   // While the garment is being prepared, the category predicts whether the legs are needed.
   const expected = cached ? needsLegs(cached) : LEGS_EXPECTED[input.category ?? 'other']
-  const early = started && expected !== null ? await measureBodyModel({ frame, seen, long: expected }, stages) : null
+  const bodyModel = (long: boolean) => bodyModelOf(input, { frame, seen, long, stages, ...resources })
+  const early = started && expected !== null ? await bodyModel(expected) : null
   const preparing = stages.run('garment', 0.5, async () => started ?? garments.prepare(input))
   const garment = await ofImage('product', preparing)
   if (!cached) garments.set(input, garment)
   const long = needsLegs(garment)
-  const model = early?.long === long ? early : await measureBodyModel({ frame, seen, long }, stages)
+  const model = early?.long === long ? early : await bodyModel(long)
   const { view, composed, ...result } = await dress(model, garment, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
   return { ...pasted, ...result, product: garment.product, detected: detectGarment(garment), timings: stages.timings }
@@ -107,6 +111,21 @@ async function limitSide({ person, options }: EngineInput): Promise<Bitmap> {
 async function personOf({ person, found }: EngineInput, frame: Bitmap, { models }: Resources): Promise<Person | null> {
   if (!found) return findPerson(frame, models)
   return frame.width === person.width ? found : personAtSize(found, frame)
+}
+
+async function bodyModelOf(
+  { found, options }: EngineInput,
+  {
+    stages,
+    bodies,
+    ...photo
+  }: Pick<Resources, 'bodies'> & { frame: Bitmap; seen: Person; long: boolean; stages: Stages },
+): Promise<BodyModel> {
+  const known = found ? bodies.get(found) : undefined
+  if (known?.long === photo.long && !options.fullResolution) return known
+  const model = await measureBodyModel(photo, stages)
+  if (found && !options.fullResolution) bodies.set(found, model)
+  return model
 }
 
 async function rejectWornProduct({ garment, garmentType }: EngineInput, { models }: Resources): Promise<void> {
