@@ -41,7 +41,7 @@ export function fitBackground(lab: Colours): Background {
     middle = median(residuals.filter((_, i) => kept[i] === 1))
     const limit = 3.5 * spreadOf(middle) + 0.5
     const next = Uint8Array.from(residuals, (r) => (r < limit ? 1 : 0))
-    if (shareSet(next) < 0.3) break
+    if (shareSet(next) < 0.3 || next.every((keep, i) => keep === kept[i])) break
     kept = next
   }
   return {

@@ -7,10 +7,10 @@ import {
   largestComponent,
 } from '../raster/components.ts'
 import { findBays, followContour } from '../raster/contour.ts'
-import { gaussianBlur } from '../raster/filter.ts'
+import { featherMask } from '../raster/feather.ts'
 import { below, countSet, invert, threshold, union, without, withValue } from '../raster/mask.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import { type Colours, createMask, longSide, type Mask, maskToPlane, type Point } from '../raster/plane.ts'
+import { type Colours, createMask, longSide, type Mask, type Point } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedImage, compareHueAgain, distanceToShadow } from './shadow.ts'
@@ -71,7 +71,7 @@ function betweenStripes(cloth: Mask): Mask {
 // A noisy background causes a ragged hem.
 function smoothEdge({ background }: ComparedImage, garment: Mask): Mask {
   if (background.deviation <= 0.5) return garment
-  return threshold(gaussianBlur(maskToPlane(garment), 0.0035 * longSide(garment)), 0.5)
+  return threshold(featherMask(garment, 0.0035 * longSide(garment)), 0.5)
 }
 
 function sureBackground({ background, comparison: { difference } }: ComparedImage): Mask {

@@ -26,14 +26,16 @@ export function createFieldSampler(
   const lines = linearTaps(height, size.height)
   return {
     moveTo(y) {
+      const [above, below] = [spans[lines.first[y]], spans[lines.second[y]]]
+      const from = Math.max(0, Math.floor((Math.min(above.first, below.first) - 1) * perColumn))
+      const to = Math.min(size.width, Math.ceil((Math.max(above.last, below.last) + 2) * perColumn))
       const upper = lines.first[y] * width
       const lower = lines.second[y] * width
-      for (let p = 0; p < planes.length; p++) mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y] })
-      const [above, below] = [spans[lines.first[y]], spans[lines.second[y]]]
-      return {
-        from: Math.max(0, Math.floor((Math.min(above.first, below.first) - 1) * perColumn)),
-        to: Math.min(size.width, Math.ceil((Math.max(above.last, below.last) + 2) * perColumn)),
-      }
+      const span = to > from ? { first: columns.first[from], last: columns.second[to - 1] } : null
+      if (span)
+        for (let p = 0; p < planes.length; p++)
+          mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y], ...span })
+      return { from, to }
     },
     fieldsAt(x) {
       const left = columns.first[x]
@@ -62,9 +64,9 @@ function spanOf(planes: readonly Plane[], y: number): { first: number; last: num
 function mixRows(
   data: Float32Array,
   row: Float32Array,
-  { upper, lower, share }: { upper: number; lower: number; share: number },
+  { upper, lower, share, first, last }: Record<'upper' | 'lower' | 'share' | 'first' | 'last', number>,
 ): void {
   const width = row.length - 1
-  for (let x = 0; x < width; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
+  for (let x = first; x <= last; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
   row[width] = row[width - 1]
 }

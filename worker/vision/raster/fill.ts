@@ -63,11 +63,7 @@ function halve({ width, height, data }: Plane): Plane {
   const h = (height + 1) >> 1
   const rows = new Float32Array(w * height)
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < w; x++) {
-      let total = 0
-      for (let k = 0; k < 4; k++) total += TAPS[k] * data[y * width + Math.min(Math.max(2 * x + k - 1, 0), width - 1)]
-      rows[y * w + x] = total
-    }
+    halveRow(data.subarray(y * width, (y + 1) * width), rows.subarray(y * w, (y + 1) * w))
   }
   const out = new Float32Array(w * h)
   for (let y = 0; y < h; y++) {
@@ -77,6 +73,15 @@ function halve({ width, height, data }: Plane): Plane {
     }
   }
   return { width: w, height: h, data: out }
+}
+
+function halveRow(row: Float32Array, out: Float32Array): void {
+  const last = row.length - 1
+  for (let x = 0; x < out.length; x++) {
+    const a = 2 * x
+    const before = TAPS[0] * row[a > 0 ? a - 1 : 0] + TAPS[1] * row[a]
+    out[x] = before + TAPS[2] * row[a < last ? a + 1 : last] + TAPS[3] * row[a + 1 < last ? a + 2 : last]
+  }
 }
 
 /**

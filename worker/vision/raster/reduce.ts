@@ -1,5 +1,6 @@
 import { deltaE } from './colour.ts'
 import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
+import { findRuns } from './runs.ts'
 
 /** A smooth bitmap in cells of `factor` × `factor` px. */
 export interface Reduced {
@@ -56,25 +57,35 @@ export function reduceColoursByFactor({ width, height, channels, data }: Colours
 
 /** Mean colour of the pixels of each cell in `mask` (0 if none), and the share of the cell in `mask`, 0 to 1. */
 export function reduceMasked(colours: Colours, mask: Mask, factor: number): { colours: Colours; weight: Plane } {
-  const { width, channels, data } = colours
-  const weight = reduceByFactor(mask, factor)
+  const { channels } = colours
+  const weight = createPlane(reducedSize(colours, factor))
   const out = new Float32Array(weight.data.length * channels)
-  for (let y = 0, i = 0; y < mask.height; y++) {
-    const row = Math.floor(y / factor) * weight.width
-    for (let cell = row, x = 0; x < width; cell++) {
-      const to = cell * channels
-      for (const end = Math.min(width, x + factor); x < end; x++, i++) {
-        if (!mask.data[i]) continue
-        for (let c = 0; c < channels; c++) out[to + c] += data[i * channels + c]
-      }
-    }
+  const runs = findRuns(mask)
+  for (let y = 0; y < mask.height; y++) {
+    const to = { row: Math.floor(y / factor) * weight.width, out, weight }
+    for (let r = runs.firstOfRow[y]; r < runs.firstOfRow[y + 1]; r++)
+      addRun(colours, { y, from: runs.from[r], end: runs.to[r], factor }, to)
   }
   for (let cell = 0; cell < weight.data.length; cell++) {
-    if (weight.data[cell] === 0) continue
-    const count = weight.data[cell] * cellArea(cell, colours, factor)
+    const count = weight.data[cell]
+    if (count === 0) continue
+    weight.data[cell] /= cellArea(cell, colours, factor)
     for (let c = 0; c < channels; c++) out[cell * channels + c] /= count
   }
   return { colours: { width: weight.width, height: weight.height, channels, data: out }, weight }
+}
+
+// Adds the pixels of a run to the cells of their row.
+function addRun(
+  { width, channels, data }: Colours,
+  { y, from, end, factor }: { y: number; from: number; end: number; factor: number },
+  { row, out, weight }: { row: number; out: Float32Array; weight: Plane },
+): void {
+  for (let x = from, at = (y * width + from) * channels; x < end; x++) {
+    const cell = row + Math.floor(x / factor)
+    weight.data[cell]++
+    for (let c = 0; c < channels; c++, at++) out[cell * channels + c] += data[at]
+  }
 }
 
 /** Enlarges `plane` to `size`, the inverse of `reduceByFactor`: bilinear, with aligned cell centres. */

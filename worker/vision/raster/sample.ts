@@ -80,6 +80,7 @@ export function resizeArea(
   },
   size: Size,
 ): Float32Array {
+  if (size.width === width && size.height === height) return new Float32Array(data)
   const stride = width * channels
   const columns = areaTaps(width, size.width)
   const rows = areaTaps(height, size.height)
