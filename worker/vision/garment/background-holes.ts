@@ -43,9 +43,10 @@ interface Enclosed extends Component {
 // Regions of a mask that are not connected to the background.
 function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
   const { width, height } = background
-  const { labels, components } = connectedComponents(without(mask, background), 4)
-  const large = components.filter(({ area }) => area > SMALL * width * height)
+  const found = connectedComponents(without(mask, background), 4)
+  const large = found.components.filter(({ area }) => area > SMALL * width * height)
   if (large.length === 0) return []
+  const { labels } = found
   const garment = boundsOf(invert(background)) ?? { x: 0, width: width }
   return large.map((part) => {
     const middle = (part.left + part.right) / 2

@@ -1,3 +1,4 @@
+import { without } from '../raster/mask.ts'
 import { dilate, erode } from '../raster/morphology.ts'
 import { type Bitmap, type Colours, createPlane, type Mask, maskToPlane, type Plane } from '../raster/plane.ts'
 import { linearTaps } from '../raster/sample.ts'
@@ -29,7 +30,7 @@ export function matte(colours: Colours, silhouette: Mask, clean: Mask): Matte {
   const radius = Math.max(2, Math.round(0.004 * Math.max(silhouette.width, silhouette.height)))
   const inside = erode(silhouette, radius)
   const grown = dilate(silhouette, radius)
-  const outside: Mask = { ...clean, data: clean.data.map((v, i) => (v && !grown.data[i] ? 1 : 0)) }
+  const outside = without(clean, grown)
   const alpha = maskToPlane(inside)
   const pixels = bandPixels(inside, grown)
   for (const i of pixels)

@@ -27,8 +27,9 @@ export function findSilhouette(image: ComparedImage): Mask {
   const sure = sureBackground(image)
   const shaded = union(sure, softShadow(image))
   const inStripes = betweenStripes(open(unshadowed(image), 1))
-  const reached = reachableBackground(without(sure, inStripes), without(shaded, inStripes))
-  const background = addHoles(image, { background: reached, sure: without(sure, inStripes), inStripes })
+  const clear = without(sure, inStripes)
+  const reached = reachableBackground(clear, without(shaded, inStripes))
+  const background = addHoles(image, { background: reached, sure: clear, inStripes })
   const even = withoutNoise(image, background, inStripes)
   const dimmed = addContactShadow(even, background, inStripes)
   // Repeat from the new border: the dark end of a gap is further in than one step.
@@ -46,7 +47,10 @@ function reachableBackground(sure: Mask, shaded: Mask): Mask {
 // Colours that the background has in no shadow: of another hue, lighter, or nearly black.
 function unshadowed({ background, comparison: { light, tint } }: ComparedImage): Mask {
   const tintLimit = Math.max(8, 8 * background.deviation)
-  return union(threshold(tint, tintLimit), below(light, 0.3), threshold(light, 1.1))
+  const found = createMask(tint)
+  for (let i = 0; i < found.data.length; i++)
+    if (tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1) found.data[i] = 1
+  return found
 }
 
 // White stripes on a white background are connected to the outline as gaps are. But gaps under sleeves are open downwards:

@@ -14,7 +14,7 @@ export interface Component {
 }
 
 export interface Components {
-  /** 0 where the mask is 0, otherwise the component's label; height × width. */
+  /** 0 where the mask is 0, otherwise the component's label; height × width. Drawn on first use. */
   readonly labels: Int32Array
   readonly components: readonly Component[]
 }
@@ -25,9 +25,19 @@ export interface Components {
  */
 export function connectedComponents(mask: Mask, neighbours: 4 | 8 = 8): Components {
   const { runs, labelOfRun, components } = traceComponents(mask, neighbours)
-  const labels = new Int32Array(mask.width * mask.height)
-  forEachRun(runs, mask, (run, from, to) => labels.fill(labelOfRun[run], from, to))
-  return { labels, components }
+  let labels: Int32Array | null = null
+  const draw = () => {
+    const drawn = new Int32Array(mask.width * mask.height)
+    forEachRun(runs, mask, (run, from, to) => drawn.fill(labelOfRun[run], from, to))
+    return drawn
+  }
+  return {
+    components,
+    get labels() {
+      labels ??= draw()
+      return labels
+    },
+  }
 }
 
 interface Traced {
