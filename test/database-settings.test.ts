@@ -131,6 +131,6 @@ describe('a database whose settings all differ from those of Postgres', () => {
   it('is swept, examined and migrated by the command line', async () => {
     const { answered } = createCommandLine(drape.env.DATABASE_URL, drape.env)
     await answered('sweep')
-    expect(await answered('migrate', '--grant', 'worker=drape_worker')).toMatchObject({ applied: [] })
+    expect(await answered('migrate', '--grant', 'controller=drape_controller')).toMatchObject({ applied: [] })
   })
 })

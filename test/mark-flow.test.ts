@@ -13,7 +13,6 @@ import { openMark } from '../worker/outputs/mark/mark.ts'
 import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { linesOf, spawnProcess, type TestProgram } from './support/process.ts'
-import { asProcess } from './support/process-roles.ts'
 import { writeTinyMark } from './support/tiny-mark.ts'
 import { until } from './support/until.ts'
 
@@ -99,12 +98,12 @@ describe('a worker with models of an imperceptible mark', () => {
     expect(await verify('foreign.jpg', foreign)).toMatchObject({ mark: { id: 'abcdef0123', result: null } })
   })
 
-  it('reads marks where it runs, with its own rights', async () => {
+  it('reads marks where a worker runs, with its rights', async () => {
     const [{ id }] = await listMarks()
     const child = spawn(process.execPath, ['worker/outputs/mark/read-mark.ts'], {
       cwd: ROOT,
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, MARK_DIR: folder, DATABASE_URL: asProcess(drape.env.DATABASE_URL, 'worker') },
+      env: { ...process.env, MARK_DIR: folder, REDIS_URL: drape.env.REDIS_URL },
     })
     child.stdin.end(result)
     expect(await json(child.stdout)).toMatchObject({ id, result: { engine: 'warp', version: WARP_VERSION } })

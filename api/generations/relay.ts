@@ -97,12 +97,12 @@ export function createRelay(options: RelayOptions): Relay {
       return enqueued
     },
   })
-  // Deadlines and leases are enforced even while Redis is unavailable.
+  // Deadlines are enforced even while Redis is unavailable.
   const recovering = async () => {
-    let reachableSince = Number.NEGATIVE_INFINITY
+    let reachableSince = Number.POSITIVE_INFINITY
     while (!stopping.signal.aborted) {
       const known = await pass('recover', () => recover(options, performance.now() - reachableSince))
-      if (known === null) reachableSince = Number.POSITIVE_INFINITY
+      if (known === null || !options.queues.isReady()) reachableSince = Number.POSITIVE_INFINITY
       else if (reachableSince === Number.POSITIVE_INFINITY) reachableSince = performance.now()
       await pass('requeue lost jobs', () => requeueLost(options))
       await sleep(RECOVERY_MS, undefined, stopping).catch(() => {})
@@ -216,10 +216,10 @@ async function enqueue({ queue, jobs }: Batch, { outbox, queues, metrics }: Rela
   }
 }
 
-/** `reachableMs`: how long Postgres has been reachable without interruption. */
+/** `reachableMs`: how long Postgres and Redis have been reachable without interruption; negative: not now. */
 async function recover({ generations, metrics }: RelayOptions, reachableMs: number): Promise<true> {
   metrics.recovered.inc({ reason: 'deadline' }, await generations.failOverdue(BATCH))
-  // No worker could renew its lease while Postgres was unavailable, so wait for the renewals of live workers first.
+  // No worker could renew its lease meanwhile, nor while no API ran, so wait for the renewals of live workers first.
   const settled = reachableMs > (LEASE_SECONDS * 1000) / 2
   if (settled) metrics.recovered.inc({ reason: 'lease' }, await generations.recoverLost(BATCH))
   return true

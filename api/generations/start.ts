@@ -6,7 +6,8 @@ import { createGenerations } from '../shared/generations/generations.store.ts'
 import { WORKERS_CHANNEL } from '../shared/queue/engine-queues.ts'
 import { createPublish } from '../shared/queue/pub-sub.ts'
 import { createJobQueue } from '../shared/queue/queue.ts'
-import { countEnds } from '../shared/telemetry/measured.ts'
+import { createRedis } from '../shared/queue/redis.ts'
+import { countEnds, zeroEnds } from '../shared/telemetry/measured.ts'
 import { acceptTogether } from './accept-together.ts'
 import { type Acceptance, acceptGenerations } from './acceptance.store.ts'
 import { createBacklog } from './backlog.store.ts'
@@ -21,6 +22,8 @@ import { createOutbox } from './outbox.ts'
 import { createRelay, type Relay } from './relay.ts'
 import { createTryOnQueues } from './try-on-queues.ts'
 import { createGenerationWatch } from './watch.ts'
+import { serveWorkerCalls } from './worker-calls.ts'
+import { createWorkerOperations } from './worker-operations.ts'
 
 export type TryOns = ReturnType<typeof createTryOns>
 
@@ -41,6 +44,7 @@ export function createTryOns(
     now: () => performance.timeOrigin + performance.now(),
   })
   const publish = createPublish(redis, log)
+  zeroEnds(metrics, [config.DEFAULT_ENGINE, ...config.ENGINES])
   const announce = countEnds((change) => publish(generationChannel(change.id), change), metrics)
   const generations = createGenerations(database, announce)
   const estimate = createWaitEstimate({ waiting: createWaiting(database), listEngines: engines.list })
@@ -55,6 +59,7 @@ export function createTryOns(
     prepareQueue,
     engines,
     announce,
+    publish,
     generations,
     appealUrlOf,
     watch: createGenerationWatch({ generations, subscriptions }),
@@ -71,11 +76,20 @@ export function createTryOns(
   }
 }
 
-/** Dispatches accepted try-ons to workers, and measures the backlog. */
+/** Dispatches accepted try-ons to workers, executes the calls of workers, and measures the backlog. */
 export function startRelay(
-  { database, redis, subscriptions, lifecycle, log, metrics }: Connections,
-  { generations, tryOnQueues, engines }: TryOns,
+  { config, database, redis, subscriptions, lifecycle, log, metrics }: Connections,
+  { generations, tryOnQueues, engines, publish }: TryOns,
 ): Relay {
+  const calls = serveWorkerCalls({
+    redis: createRedis(config.REDIS_URL, { role: 'consumer', log }),
+    operations: createWorkerOperations(database, generations),
+    // Callers need connections, too.
+    concurrency: Math.ceil(config.DATABASE_POOL / 2),
+    publish,
+    log,
+  })
+  lifecycle.onStop('calls of workers', () => calls.stop())
   const relay = createRelay({ outbox: createOutbox(database), generations, queues: tryOnQueues, log, metrics })
   const gauges = createBacklogGauges({
     backlog: createBacklog(database),

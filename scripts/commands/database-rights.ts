@@ -10,29 +10,6 @@ const RIGHTS = {
     'select, insert, update, delete on all tables in schema :schema',
     'execute on function make_event_partitions(date, date), drop_event_partition(date), settle_generations(text[])',
   ],
-  /**
-   * Starts, renews, completes, fails and returns generations, and stores their detections. A worker decodes images of callers and runs
-   * native code, so it counts as the process that an attacker takes over first: it moves no credits and sends no webhooks.
-   */
-  worker: [
-    'execute on function settle_generations(text[])',
-    `select (id, account_id, external_user_id, engine, cost, attempt, worker, status, progress, error_code, images_expire_at, deadline_at,
-      created_at, started_at, updated_at, attempt_dispatched_at, past_attempts),
-      update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
-      attempt_dispatched_at, past_attempts, engine_info, category, quality, ingredient_salt, error_code, error_message, error_details) on generations`,
-    'select (generation_id, is_batch, payload, available_at, dispatched_at), update (available_at, dispatched_at, payload) on outbox',
-    'select (key, bytes, expires_at), insert, update (expires_at, bytes), delete on objects',
-    'select, insert, update (hash) on image_hashes',
-    `select (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at, crop, warnings, person_detected),
-      update (crop, warnings, person_detected) on images`,
-    'select (id, images_edition, detected, expires_at), update (detected) on products',
-    'insert on provenance_keys',
-    'select, insert on result_marks',
-    'select, insert, update (failed_check, image) on safety_refusals',
-    'select, update (used_by) on safety_reviews',
-    'select on safety_blocks',
-    'select (id, settings) on accounts',
-  ],
   /** Measures the demand and deletes expired data. Locking a row before its deletion requires the privilege to update a column. */
   controller: [
     'select (id, account_id, external_user_id, image_id, status, engine, options, started_at, finished_at) on generations',
@@ -75,7 +52,7 @@ export interface Grant {
 }
 
 /**
- * Parses `worker=drape_worker,controller=drape_controller`.
+ * Parses `api=drape_api,controller=drape_controller`.
  * @throws UsageError on any other format
  */
 export function parseGrants(text: string): Grant[] {
@@ -83,7 +60,7 @@ export function parseGrants(text: string): Grant[] {
     const [process, role] = part.split('=')
     if (!Object.hasOwn(RIGHTS, process) || !role) {
       throw new UsageError(
-        `--grant takes a role for each of ${Object.keys(RIGHTS).join(', ')}, as worker=ROLE,controller=ROLE`,
+        `--grant takes a role for each of ${Object.keys(RIGHTS).join(', ')}, as api=ROLE,controller=ROLE`,
       )
     }
     return { process: process as GrantedProcess, role }
@@ -111,7 +88,6 @@ export async function grantRights(url: string, { process, role }: Grant): Promis
 /** Environment variables with the database URL of each process. */
 export const ROLE_VARIABLES: Readonly<Record<GrantedProcess, string>> = {
   api: 'API_DATABASE_URL',
-  worker: 'WORKER_DATABASE_URL',
   controller: 'CONTROLLER_DATABASE_URL',
 }
 

@@ -16,7 +16,7 @@ export const migrateCommand: FreeCommand = {
     option('--await-legal-holds', 'delete no image until the controller has published the legal holds of its policies'),
     option(
       '--create-roles',
-      'create the roles of API_DATABASE_URL, WORKER_DATABASE_URL and CONTROLLER_DATABASE_URL first, and grant their privileges',
+      'create the roles of API_DATABASE_URL and CONTROLLER_DATABASE_URL first, and grant their privileges',
     ),
   ],
   run: (options) => migrateWhenReady(directDatabaseUrl(), options),

@@ -36,8 +36,13 @@ async function verify({ file, trust, ingredient, salt, mark: folder }: Options):
 async function readMark(image: Uint8Array, folder: string): Promise<FoundMark> {
   const databaseUrl = process.env.DATABASE_URL ?? ''
   if (databaseUrl === '') throw new UsageError('--mark requires DATABASE_URL')
+  const [{ createDatabase }, { createResultMarks }] = await Promise.all([
+    import('../../api/shared/database/database.ts'),
+    import('../../api/shared/provenance/result-marks.store.ts'),
+  ])
   const { findMark } = await inClone('--mark', () => import('../../worker/outputs/mark/find-mark.ts'))
-  return findMark(image, { folder, databaseUrl })
+  const database = createDatabase(databaseUrl, { poolSize: 1 })
+  return findMark(image, { folder, find: createResultMarks(database).find }).finally(() => database.end())
 }
 
 /** Whether the image, or its normalised form in the storage, is among the ingredients. */

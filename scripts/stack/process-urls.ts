@@ -17,7 +17,7 @@ export function chooseProcessUrls(env: NodeJS.ProcessEnv, databaseUrl: string): 
     url.password = randomBytes(24).toString('hex')
     return url.href
   }
-  return { api: choose('api'), worker: choose('worker'), controller: choose('controller') }
+  return { api: choose('api'), controller: choose('controller') }
 }
 
 /** The variables from which migrations create the roles; empty if every process is the owner. */

@@ -131,8 +131,8 @@ function environmentOf(
   { env, urls }: { env: NodeJS.ProcessEnv; urls: ProcessUrls },
 ): NodeJS.ProcessEnv {
   if (name === 'api') return { ...env, DATABASE_URL: urls.api }
-  const { SECRETS_KEY: _, SIGNING_SECRET: __, ...others } = env
-  return { ...others, DATABASE_URL: name === 'worker' ? urls.worker : urls.controller }
+  const { SECRETS_KEY: _, SIGNING_SECRET: __, DATABASE_URL: ___, DATABASE_DIRECT_URL: ____, ...others } = env
+  return name === 'worker' ? others : { ...env, ...others, DATABASE_URL: urls.controller }
 }
 
 type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }

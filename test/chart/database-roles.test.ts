@@ -10,34 +10,34 @@ const render = renderWith(chart)
 const OUTSIDE = { 'postgres.enabled': false, 'database.existingSecret': 'postgres' }
 const ROLES = {
   ...OUTSIDE,
-  'database.roles.worker': 'drape_worker',
+  'database.roles.api': 'drape_api',
   'database.roles.controller': 'drape_controller',
 }
 
 describe.skipIf(chart === null)('the database roles of the processes in the chart', () => {
   it('default to the owner', async () => {
     const objects = await render(OUTSIDE)
-    expect(keysOf(objects)).toEqual({ api: 'url', controller: 'url', worker: 'url', migrations: 'url' })
+    expect(keysOf(objects)).toEqual({ api: 'url', controller: 'url', worker: undefined, migrations: 'url' })
     expect(migrationOf(objects)).toEqual(['migrate', '--wait-seconds', '600', '--await-legal-holds'])
   })
 
   it('have their own URLs, and get privileges from migrations', async () => {
     const objects = await render(ROLES)
     expect(keysOf(objects)).toEqual({
-      api: 'url',
+      api: 'api-url',
       controller: 'controller-url',
-      worker: 'worker-url',
+      worker: undefined,
       migrations: 'url',
     })
     expect(migrationOf(objects)).toEqual([
       ...['migrate', '--wait-seconds', '600', '--await-legal-holds'],
-      ...['--grant', 'controller=drape_controller,worker=drape_worker'],
+      ...['--grant', 'api=drape_api,controller=drape_controller'],
     ])
   })
 
   it('connect past a pooler where they need it', async () => {
     const objects = await render({ ...ROLES, 'database.direct': true })
-    const direct = { api: 'direct-url', controller: 'direct-controller-url', migrations: 'direct-url' }
+    const direct = { api: 'direct-api-url', controller: 'direct-controller-url', migrations: 'direct-url' }
     expect(keysOf(objects, 'DATABASE_DIRECT_URL')).toEqual({ ...direct, worker: undefined })
     expect(keysOf(objects).controller).toBe('controller-url')
     await expect(render({ 'database.direct': true })).rejects.toThrow('database.direct has no URLs')
@@ -46,21 +46,21 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
   it('get privileges when the API migrates on start-up', async () => {
     const objects = await render({ ...ROLES, 'migrations.mode': 'initContainer' })
     const [{ args }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.initContainers
-    expect(args.slice(4)).toEqual(['--grant', 'controller=drape_controller,worker=drape_worker'])
+    expect(args.slice(4)).toEqual(['--grant', 'api=drape_api,controller=drape_controller'])
     const [waiting] = named(objects, 'Deployment', 'drape-controller').spec.template.spec.initContainers
     expect(waiting.args.slice(0, 2)).toEqual(['check', 'migrations'])
   })
 
   it('are created by migrations for each process of the bundled Postgres', async () => {
     const objects = await render({})
-    const urls = { api: 'api-url', controller: 'controller-url', worker: 'worker-url', migrations: 'url' }
+    const urls = { api: 'api-url', controller: 'controller-url', worker: undefined, migrations: 'url' }
     expect(keysOf(objects)).toEqual(urls)
     expect(migrationOf(objects)).toContain('--create-roles')
     const database = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-database')
     const { added } = completeData(database?.keys ?? {}, null)
     const decode = (key: string) => Buffer.from(added[key], 'base64').toString()
     const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'))
-    for (const process of ['api', 'worker', 'controller']) {
+    for (const process of ['api', 'controller']) {
       const url = new URL(decode(`${process}-url`))
       expect([url.username, url.password]).toEqual([`drape_${process}`, decode(`${process}-password`)])
       expect(url.password).not.toBe(decode('password'))
@@ -73,13 +73,13 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
 
   it('are the owner where an operator runs the migrations', async () => {
     const { migrations: _, ...keys } = keysOf(await render({ 'migrations.mode': 'manual' }))
-    expect(keys).toEqual({ api: 'url', controller: 'url', worker: 'url' })
+    expect(keys).toEqual({ api: 'url', controller: 'url', worker: undefined })
   })
 
   it('require a Secret with the URL of each role', async () => {
-    const bundled = { 'database.roles.worker': 'drape_worker' }
+    const bundled = { 'database.roles.api': 'drape_api' }
     await expect(render(bundled)).rejects.toThrow(
-      'database.roles.worker has no URL: set database.existingSecret to a Secret with one',
+      'database.roles.api has no URL: set database.existingSecret to a Secret with one',
     )
   })
 })

@@ -225,7 +225,7 @@ describe.skipIf(!possible)('a release', () => {
     await upgrade('--set', 'purge=true')
     const after = await readSecrets()
     for (const [index, data] of before.entries()) expect(after[index]).toMatchObject(data ?? {})
-    expect(Object.keys(after[0] ?? {})).toEqual(expect.arrayContaining(['api-url', 'worker-url', 'controller-url']))
+    expect(Object.keys(after[0] ?? {})).toEqual(expect.arrayContaining(['api-url', 'controller-url']))
     expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, now retained after an uninstall')
   })
 

@@ -1,9 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
-import { createDatabase, rowType, sql } from '../../api/shared/database/database.ts'
+import { rowType, sql } from '../../api/shared/database/database.ts'
 import { findPendingMigrations, migrate } from '../../api/shared/database/migrate.ts'
-import { createGenerations } from '../../api/shared/generations/generations.store.ts'
 import { listenDatabase } from '../../controller/listen-database.ts'
 import type { Finding } from '../../scripts/commands/doctor/finding.ts'
 import { createCommandLine } from '../support/command-line.ts'
@@ -68,18 +67,6 @@ describe.skipIf(reason)(`PgBouncer in transaction mode${reason && ` (skipped: ${
       from ledger where account_id = ${drape.accountId} and generation_id is not null`)
     expect(sums).toEqual({ entries: TRY_ONS, generations: TRY_ONS, amount: -TRY_ONS })
     expect(drape.api.output()).not.toMatch(/prepared statement/)
-  })
-
-  it('gives the pools of many workers few connections to Postgres', async () => {
-    const pools = Array.from({ length: 100 }, () => createDatabase(asProcess(pooler.url, 'worker'), { poolSize: 1 }))
-    await Promise.all(pools.map((pool) => createGenerations(pool).renew({ id: 'gen_none', attempt: 1, progress: 0 })))
-    const held = await administer(
-      database.url,
-      "select count(*)::int from pg_stat_activity where usename = 'drape_worker' and datname = current_database()",
-    )
-    await Promise.all(pools.map((pool) => pool.end()))
-    // The size of its pool.
-    expect(held).toEqual([{ count: 3 }])
   })
 
   it('is recognised by the doctor, which names the settings that the role lacks', async () => {

@@ -7,7 +7,7 @@ import { spawnProcess, type TestProcess } from './process.ts'
 import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
-const ROLES = ['api', 'worker', 'controller'] as const
+const ROLES = ['api', 'controller'] as const
 
 /**
  * Starts PgBouncer in transaction mode before the database of the URL, with fewer connections to it than its clients open. Returns the

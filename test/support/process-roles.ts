@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type GrantedProcess, grantRights } from '../../scripts/commands/database-rights.ts'
 
-const PROCESSES: readonly GrantedProcess[] = ['api', 'worker', 'controller']
+const PROCESSES: readonly GrantedProcess[] = ['api', 'controller']
 
 /** Creates a role with minimal rights for each process in the database of the URL and its copies, with the password of the URL. */
 export async function createProcessRoles(url: string): Promise<void> {

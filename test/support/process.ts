@@ -58,7 +58,7 @@ export async function startProgram(
     PUBLIC_URL: url,
     ...env,
     // With minimal database rights, as recommended for installations.
-    ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
+    DATABASE_URL: env.DATABASE_URL && (name === 'worker' ? undefined : asProcess(env.DATABASE_URL, name)),
     PORT: String(port.port),
     PROBE_PORT: String(probePort.port),
   }

@@ -1,8 +1,8 @@
 import { acceptGeneration } from '../../api/generations/acceptance.store.ts'
+import { createSafetyRefusals } from '../../api/generations/safety-refusals.store.ts'
 import type { ErrorCode, SafetyCheck } from '../../api/shared/contract/errors.ts'
 import { type Database, sql, withinTransaction } from '../../api/shared/database/database.ts'
 import { createGenerations } from '../../api/shared/generations/generations.store.ts'
-import { createSafetyRefusals } from '../../worker/outputs/safety/refusals.ts'
 import { type Caller, callOf } from './accepted.ts'
 
 /** A generation of the caller whose photo a safety check refused, as a worker records it. `code`: why it failed in the end. */

@@ -16,8 +16,11 @@ import { TOLERANCES } from '../engines/conformance.ts'
 /** Directory of the models. */
 export const MODEL_DIR = Type.String({ default: fileURLToPath(new URL('../models', import.meta.url)) })
 
+/** The API does the work of workers in the database. */
+const { DATABASE_URL: _, DATABASE_DIRECT_URL: __, ...variables } = SHARED_VARIABLES
+
 const schema = Type.Object({
-  ...SHARED_VARIABLES,
+  ...variables,
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   MODEL_DIR,

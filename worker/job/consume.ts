@@ -1,9 +1,8 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import { type QueuedTryOn, resultKeyOf, type TryOnJob, usableImages } from '../../api/shared/generations/generation.ts'
-import type { Generations } from '../../api/shared/generations/generations.store.ts'
+import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { failedFields } from '../../api/shared/image/image-field.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import type { Objects } from '../../api/shared/storage/objects.store.ts'
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
 import { describeSpan, withSpan } from '../../api/shared/telemetry/telemetry.ts'
@@ -11,10 +10,8 @@ import { DeviceFault } from '../inference/device-fault.ts'
 import type { Inference } from '../inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
 import type { LoadLogo } from '../outputs/logo.ts'
-import type { ResultMarks } from '../outputs/mark/result-marks.ts'
 import { type Signed, SigningUnavailable, type SignResult } from '../outputs/provenance/provenance.ts'
 import type { AskList } from '../outputs/safety/list.ts'
-import type { SafetyRefusals } from '../outputs/safety/refusals.ts'
 import { hashTryOn, screen } from '../outputs/safety/screen.ts'
 import type { CachedGarments } from './cached-garments.ts'
 import { type HandBack, HandedBack } from './hand-back.ts'
@@ -34,8 +31,8 @@ export interface ConsumeOptions {
   readonly pauseTaking: () => Promise<void>
   /** Aborts the job when the node of this worker ends before it. */
   readonly handBack: Pick<HandBack, 'signal'>
-  readonly generations: Generations
-  readonly objects: Objects
+  /** The work in the database. */
+  readonly calls: WorkerOperations
   readonly storage: ObjectStorage
   readonly inference: Inference
   readonly fetchImage: (url: string) => Promise<Uint8Array>
@@ -43,10 +40,8 @@ export interface ConsumeOptions {
   readonly signResult: SignResult
   /** Creates an ID for the mark of a new result; null if results of this engine are not marked. */
   readonly createMark: (engine: string) => string | null
-  readonly resultMarks: Pick<ResultMarks, 'insert'>
   /** Asks the operator's list about images; null without a list. */
   readonly askList: AskList | null
-  readonly refusals: SafetyRefusals
   /** SHA-256 of the model files of an engine; null for an engine without model files. */
   readonly findWeights: (engine: string) => string | null
   readonly recordDetections: RecordDetections
@@ -55,28 +50,27 @@ export interface ConsumeOptions {
   readonly metrics: Metrics
 }
 
-/** A fraction of the lease, so that one slow statement does not lose the lease. */
+/** A fraction of the lease, so that one slow call does not lose the lease. */
 const RENEW_MS = 2000
 const RETRY_SECONDS = [1, 4]
-const DATABASE_CALL = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
 
 /**
- * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement: an attempt that is over
+ * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement of the API: an attempt that is over
  * (cancelled, reclaimed, past its deadline) changes nothing and leaves no files.
  */
 export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions): Promise<void> {
-  const { generations, metrics } = options
+  const { calls, metrics } = options
   const attempt = { id: queued.generationId, attempt: queued.attempt }
   const log = options.log.child({ generationId: attempt.id, attempt: attempt.attempt })
   describeSpan({ 'drape.generation.id': attempt.id, 'drape.attempt': attempt.attempt })
   if (options.isFenced() || (await shouldYield(queued, options)) || !(await options.maySign())) {
-    await generations.handBack(attempt)
+    await calls.handBack(attempt)
     // The queue serves its workers round robin, which could return the job to this worker every time.
     await options.pauseTaking()
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
-  const start = await generations.start({ ...attempt, worker: options.worker })
+  const start = await calls.start({ ...attempt, worker: options.worker })
   if (!start) {
     metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
     return
@@ -88,7 +82,7 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
     metrics.starts.observe({ engine: job.engine, class: start.serviceClass, outcome: 'started' }, waited)
   }
   const handBack = options.handBack.signal()
-  const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, handBack, log })
+  const lease = renewLease(attempt, { calls, secondsLeft: start.secondsLeft, handBack, log })
   try {
     const result = await runTryOn(job, lease, options)
     const outcome = await store(job, result, options)
@@ -145,7 +139,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
-  await recordMark(request.markId ?? null, result, { job, lease, options })
+  const mark = markOf(request.markId ?? null, result, { job, lease, options })
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
@@ -156,7 +150,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       product: garment.bytes,
     }),
   )
-  return { ...result, ...signed }
+  return { ...result, ...signed, mark }
 }
 
 interface Attempt {
@@ -165,18 +159,18 @@ interface Attempt {
   readonly options: ConsumeOptions
 }
 
-/** Records the ID of a mark before the result can be delivered, and only if there is a result that carries it: the row never expires. */
-async function recordMark(
+/** The mark that the result carries; null if it carries none. */
+function markOf(
   id: string | null,
   { mark, engine }: TryOnResult,
-  { job: { generationId }, lease, options: { metrics, log, resultMarks } }: Attempt,
-): Promise<void> {
-  if (id === null || mark === null) return
+  { job: { generationId }, options: { metrics, log } }: Attempt,
+): SignedResult['mark'] {
+  if (id === null || mark === null) return null
   const { outcome } = mark
   metrics.marks.inc({ outcome })
-  if (outcome === 'visible' || outcome === 'unreadable')
-    log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
-  else await lease.during(resultMarks.insert({ id, engine: engine.name, version: engine.version }))
+  if (outcome !== 'visible' && outcome !== 'unreadable') return { id, engine: engine.name, version: engine.version }
+  log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
+  return null
 }
 
 /** Runs the inference within the safety policy of the job. Records the check that refuses the job, for an appeal. */
@@ -186,17 +180,17 @@ async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<Try
   if (safety === null) return infer(request, attempt)
   const { photo, garment, crop } = request
   const pair = await lease.during(hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop }))
-  const { askList, refusals, log } = options
-  const allowances = await lease.during(refusals.claimAllowances(id, job.accountId, pair))
+  const { askList, calls, log } = options
+  const { allowances, blocked } = await lease.during(calls.examinePair({ id, accountId: job.accountId, pair }))
   try {
-    const screening = { policy: safety, allowances, findBlocked: refusals.findBlocked, askList, log }
+    const screening = { policy: safety, allowances, blocked, askList, log }
     const doubts = await lease.during(screen(pair, screening))
     const inferred = await infer({ ...request, allowances }, attempt)
     return { ...inferred, warnings: [...new Set([...doubts, ...inferred.warnings])] }
   } catch (error) {
     const isAppealable = pair.person.length > 0 && pair.product.length > 0
     if (isAppealable && error instanceof DrapeError && error.check !== undefined)
-      await refusals.insert({ id, attempt: job.attempt, check: error.check, image: error.image ?? null, pair })
+      await calls.insertRefusal({ id, attempt: job.attempt, check: error.check, image: error.image ?? null, pair })
     throw error
   }
 }
@@ -214,23 +208,20 @@ function infer(request: TryOnRequest, { job, lease, options }: Attempt): Promise
   })
 }
 
-type SignedResult = TryOnResult & Signed
+type SignedResult = Omit<TryOnResult, 'mark'> &
+  Signed & { readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark'] }
 
 async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
-  const { generations, objects, storage } = options
-  const key = resultKeyOf({ ...job, format: result.format })
-  const attempt = { id: job.generationId, attempt: job.attempt }
-  if (!(await objects.insertResult({ key, bytes: result.image.byteLength, hash: result.hash, ...attempt })))
-    return 'late'
-  await storage.put(key, result.image, { contentType: `image/${result.format}` })
-  const { warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
-  const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo, ingredientSalt }
-  const completed = await withSpan('complete generation', DATABASE_CALL, () =>
-    generations.complete({ ...attempt, outcome }),
-  )
-  if (completed) return 'completed'
+  const { calls, storage } = options
+  const { format, hash, mark, warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
+  const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
+  if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash, mark }))) return 'late'
+  const key = resultKeyOf({ ...job, format })
+  await storage.put(key, result.image, { contentType: `image/${format}` })
+  const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt }
+  if (await calls.complete({ ...about, outcome })) return 'completed'
+  // The record expires within an hour.
   await storage.delete([key])
-  await objects.delete(key)
   return 'late'
 }
 
@@ -243,7 +234,7 @@ interface Settlement {
 
 // LOSING AN EXCEPTION HERE LOSES NO JOB: the lease expires and the relay reclaims the attempt.
 async function settle(error: unknown, { job, lease, options, log }: Settlement): Promise<void> {
-  const { generations, metrics } = options
+  const { calls, metrics, worker } = options
   const { generationId: id, attempt } = job
   if (lease.isLost()) {
     metrics.jobs.inc({ queue: 'try-on', outcome: 'late' })
@@ -256,22 +247,18 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
       'try-on failed',
     )
     describeSpan({ 'error.type': error.code })
-    await withSpan('fail generation', DATABASE_CALL, () =>
-      generations.fail({ id, attempt, code: error.code, message: error.message, details }),
-    )
+    await calls.fail({ id, attempt, code: error.code, message: error.message, details })
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
   const cause = findExternalCause(error)
-  if (cause !== null && (await generations.spare({ id, attempt, fault: cause.fault }))) {
+  if (cause !== null && (await calls.spare({ id, attempt, worker, fault: cause.fault }))) {
     log.warn({ reason: cause.reason }, 'try-on returned to the queue')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
   log.error({ err: error }, 'try-on will be retried')
-  await withSpan('retry generation', DATABASE_CALL, () =>
-    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) }),
-  )
+  await calls.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) })
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
 }
 
@@ -312,11 +299,11 @@ interface Lease {
 function renewLease(
   attempt: { id: string; attempt: number },
   {
-    generations,
+    calls,
     secondsLeft,
     handBack,
     log,
-  }: { generations: Generations; secondsLeft: number; handBack: AbortSignal; log: Log },
+  }: { calls: Pick<WorkerOperations, 'renew'>; secondsLeft: number; handBack: AbortSignal; log: Log },
 ): Lease {
   const abort = new AbortController()
   let progress = 0
@@ -341,7 +328,7 @@ function renewLease(
   handBack.addEventListener('abort', returnJob, { once: true })
   const renewal = setInterval(async () => {
     try {
-      if (!(await generations.renew({ ...attempt, progress }))) lose('the attempt is over')
+      if (!(await calls.renew({ ...attempt, progress }))) lose('the attempt is over')
     } catch (error) {
       log.warn({ err: error }, 'lease renewal failed')
     }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import { type ProductImage, type TryOnJob, usableImages } from '../../api/shared/generations/generation.ts'
-import { keyOfFetched, storeFetched } from '../../api/shared/image/fetched-product-image.ts'
+import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
+import { keyOfFetched, type ProductImageUrl, storeFetched } from '../../api/shared/image/fetched-product-image.ts'
 import { inField } from '../../api/shared/image/image-field.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import type { Objects } from '../../api/shared/storage/objects.store.ts'
+import type { NewObject } from '../../api/shared/storage/objects.store.ts'
 
 export interface ProductImageOptions {
   readonly storage: ObjectStorage
-  readonly objects: Objects
+  readonly calls: Pick<WorkerOperations, 'insertProductImage'>
   /** Throws `PRODUCT_IMAGE_FETCH_FAILED`. */
   readonly fetchImage: (url: string) => Promise<Uint8Array>
 }
@@ -46,5 +47,11 @@ async function loadFetched(
   options: ProductImageOptions,
 ): Promise<Uint8Array> {
   const image = { accountId, productId: product.id, edition: product.imagesEdition, url: sourceUrl }
-  return (await options.storage.get(keyOfFetched(image))) ?? storeFetched(image, options)
+  return (await options.storage.get(keyOfFetched(image))) ?? store(image, options)
+}
+
+function store(image: ProductImageUrl, { storage, calls, fetchImage }: ProductImageOptions): Promise<Uint8Array> {
+  const insert = ({ key, accountId, bytes }: NewObject) =>
+    calls.insertProductImage({ key, accountId, bytes: bytes ?? 0 })
+  return storeFetched(image, { storage, objects: { insert }, fetchImage })
 }

@@ -1,13 +1,11 @@
 import { engineFacts } from '../../api/shared/engines/engine-catalogue.ts'
 import { type TryOnJob, usableImages } from '../../api/shared/generations/generation.ts'
-import type { Images } from '../../api/shared/image/images.store.ts'
+import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { TryOnResult } from '../inference/protocol.ts'
-import type { Detections } from './detections.ts'
 
 export interface RecordDetectionsOptions {
-  readonly images: Images
-  readonly detections: Detections
+  readonly calls: Pick<WorkerOperations, 'savePrepared' | 'noteDetection'>
   readonly log: Log
 }
 
@@ -18,14 +16,14 @@ export type RecordDetections = (
 ) => Promise<void>
 
 /** Never throws: the try-on is completed and charged, and the next one repeats the detection. */
-export function createRecordDetections({ images, detections, log }: RecordDetectionsOptions): RecordDetections {
+export function createRecordDetections({ calls, log }: RecordDetectionsOptions): RecordDetections {
   return async ({ person, product, engine, garmentTypes }, { found, detected }) => {
     const { id: productId, imagesEdition } = product
     const [image] = usableImages(product.images, garmentTypes ?? engineFacts(engine).garmentTypes)
     try {
       await Promise.all([
-        found && images.savePrepared(person.imageId, { ...found, viewKey: null }),
-        detected && detections.note({ productId, imagesEdition, order: image.order, detected }),
+        found && calls.savePrepared({ ...found, imageId: person.imageId }),
+        detected && calls.noteDetection({ productId, imagesEdition, order: image.order, detected }),
       ])
     } catch (error) {
       log.warn({ error, imageId: person.imageId, productId }, 'detections not stored')

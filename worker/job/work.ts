@@ -1,31 +1,20 @@
 import { hostname } from 'node:os'
 import { compileParser } from '../../api/shared/contract/schema.ts'
-import { createDatabase, pingDatabase } from '../../api/shared/database/database.ts'
 import { createPoolRegistry } from '../../api/shared/engines/pool-registry.ts'
-import { generationChannel, PrepareJobSchema, QueuedTryOnSchema } from '../../api/shared/generations/generation.ts'
-import { createGenerations } from '../../api/shared/generations/generations.store.ts'
-import { createImages } from '../../api/shared/image/images.store.ts'
+import { PrepareJobSchema, QueuedTryOnSchema } from '../../api/shared/generations/generation.ts'
 import { createImageFetcher } from '../../api/shared/network/fetch-image.ts'
 import { createHostLookup } from '../../api/shared/network/host-lookup.ts'
 import { createProbeServer } from '../../api/shared/network/probes.ts'
 import type { Surroundings } from '../../api/shared/process/config.ts'
 import { createLifecycle } from '../../api/shared/process/lifecycle.ts'
-import { createProvenanceKeys } from '../../api/shared/provenance/provenance-keys.store.ts'
 import { engineQueueName, WORKERS_CHANNEL } from '../../api/shared/queue/engine-queues.ts'
 import { createPublish } from '../../api/shared/queue/pub-sub.ts'
 import { createConsumer } from '../../api/shared/queue/queue.ts'
 import { createRedis, type QueueName } from '../../api/shared/queue/redis.ts'
 import { readKeyring } from '../../api/shared/signing/keyring.ts'
-import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import { createStorage } from '../../api/shared/storage/storage.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
-import {
-  countEnds,
-  measureFetch,
-  measureStorage,
-  watchConnections,
-  zeroGenerations,
-} from '../../api/shared/telemetry/measured.ts'
+import { measureFetch, measureStorage, zeroStarts } from '../../api/shared/telemetry/measured.ts'
 import { createMetrics } from '../../api/shared/telemetry/metrics.ts'
 import { startTelemetry } from '../../api/shared/telemetry/telemetry.ts'
 import type { EngineManifest } from '../engines/engine.ts'
@@ -37,16 +26,14 @@ import { measureInference } from '../inference/measured.ts'
 import { createInferencePool } from '../inference/pool.ts'
 import { createLogoLoader } from '../outputs/logo.ts'
 import { createMarkId } from '../outputs/mark/payload.ts'
-import { createResultMarks } from '../outputs/mark/result-marks.ts'
 import { announceSigningKey, noteSigningKey } from '../outputs/provenance/announce-key.ts'
 import { createSigner } from '../outputs/provenance/signer.ts'
 import { createFindSigningKey } from '../outputs/provenance/signing-key.ts'
 import { createListClient } from '../outputs/safety/list.ts'
-import { createSafetyRefusals } from '../outputs/safety/refusals.ts'
 import { createCachedGarments } from './cached-garments.ts'
+import { createWorkerCalls } from './calls.ts'
 import type { WorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
-import { createDetections } from './detections.ts'
 import { createHandBack } from './hand-back.ts'
 import { prepareUpload } from './prepare.ts'
 import { createReadiness } from './readiness.ts'
@@ -57,7 +44,7 @@ import { watchQueues } from './watchdog.ts'
 /** Max pause, in which another worker can take the job that this worker returned. */
 const MAX_PAUSE_MS = 3000
 /** Interval at which garments of deleted products are evicted. */
-const EVICT_INTERVAL_MS = 5000
+const EVICT_INTERVAL_MS = 15_000
 /** Interval at which a worker without jobs notices that the key service is unavailable or available again. */
 const CHECK_KEY_INTERVAL_MS = 5000
 /** Max time for the pool's controller to replace a sick worker. */
@@ -73,7 +60,7 @@ export async function work(
   const log = createLog({ process: 'worker', level: config.LOG_LEVEL, lines })
   const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10, host })
   const metrics = createMetrics('worker')
-  zeroGenerations(metrics, config.ENGINES)
+  zeroStarts(metrics, config.ENGINES)
   const telemetry = await startTelemetry({
     service: 'drape-worker',
     env: host.env,
@@ -81,12 +68,9 @@ export async function work(
   })
   lifecycle.onStop('telemetry', () => telemetry.stop())
 
-  // One connection: a worker runs few and short statements.
-  const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
-  lifecycle.onStop('database', () => database.end())
-  watchConnections(database, metrics)
   const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
   lifecycle.onStop('redis', () => redis.close())
+  const calls = createWorkerCalls(redis, log)
   const storage = measureStorage(
     await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: '' }),
     metrics,
@@ -147,7 +131,7 @@ export async function work(
     },
     () => [{ labels: { provider: config.EXECUTION_PROVIDER }, value: inference.countReady() }],
   )
-  const cachedGarments = createCachedGarments({ database, evict: (hashes) => inference.evict(hashes), log })
+  const cachedGarments = createCachedGarments({ calls, evict: (hashes) => inference.evict(hashes), log })
   const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
   lifecycle.onStop('evicting', () => clearInterval(evicting))
 
@@ -158,12 +142,11 @@ export async function work(
     token: config.PROVENANCE_TRANSIT_TOKEN,
     tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE,
   })
-  const provenanceKeys = createProvenanceKeys(database)
   const signer = createSigner({
     findKey: createFindSigningKey(keyring, config.PROVENANCE_CERTIFICATE),
     onKey: (key) => {
       announceSigningKey(key, log)
-      noteSigningKey(key, provenanceKeys, log)
+      noteSigningKey(key, calls, log)
     },
     onChange: (fault) => {
       if (fault === null) log.info('the signing key can sign')
@@ -181,7 +164,6 @@ export async function work(
     // A test engine returns the photo unchanged, to the last bit.
     return config.MARK_DIR === '' || !manifest || manifest.kind === 'test' ? null : createMarkId()
   }
-  const images = createImages(database)
   const publish = createPublish(redis, log)
   const handBack = createHandBack()
   const parts = {
@@ -194,11 +176,7 @@ export async function work(
     isFenced: health.isFenced,
     handBack,
     findWorkersWith: redis.findWorkersWith,
-    generations: createGenerations(
-      database,
-      countEnds((change) => publish(generationChannel(change.id), change), metrics),
-    ),
-    objects: createObjects(database),
+    calls,
     storage,
     inference,
     fetchImage: measureFetch(
@@ -213,15 +191,13 @@ export async function work(
     loadLogo: createLogoLoader(storage),
     signResult: signer.sign,
     createMark,
-    resultMarks: createResultMarks(database),
     maySign: signer.check,
-    refusals: createSafetyRefusals(database),
     askList: config.SAFETY_LIST_URL
       ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
       : null,
     findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
     cachedGarments,
-    recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),
+    recordDetections: createRecordDetections({ calls, log }),
     log,
     metrics,
   }
@@ -229,12 +205,12 @@ export async function work(
   const parsePrepare = compileParser(PrepareJobSchema)
   const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<void>>> = {
     'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
-    prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
+    prepare: (data) => prepareUpload(parsePrepare(data), { calls, storage, inference }),
   }
   const refusals: typeof handlers = {
     'try-on': async (data) => {
       const { generationId, attempt } = parseTryOn(data)
-      await parts.generations.handBack({ id: generationId, attempt })
+      await calls.handBack({ id: generationId, attempt })
     },
     // The waiting upload continues without the result.
     prepare: async () => {},
@@ -285,7 +261,6 @@ export async function work(
     metrics,
     isWaiting: () => inference.findWaiting().length > 0,
     checks: {
-      postgres: () => pingDatabase(database),
       redis: () => redis.ping(),
       storage: () => storage.check(),
       inference: async () => {

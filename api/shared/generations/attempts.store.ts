@@ -66,14 +66,21 @@ export interface Outcome {
 export function createAttempts(database: Database, move: Move) {
   const moves = movesBy(move)
   return {
-    /** PENDING → PROCESSING with a lease; null when this attempt has ended, was taken or was cancelled. */
-    start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }): Promise<Start | null> => {
+    /**
+     * PENDING → PROCESSING with a lease; null when this attempt has ended, was taken or was cancelled. `isRepeat`: this worker may have
+     * started the attempt already.
+     */
+    start: async (
+      { id, attempt, worker }: { id: string; attempt: number; worker: string },
+      { isRepeat = false } = {},
+    ): Promise<Start | null> => {
       const [started] = await move(sql.type(Started)`
         update generations
         set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
             attempt_dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
-        where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
+        where id = ${id} and attempt = ${attempt} and deadline_at > now()
+          and (status = 'PENDING' or ${isRepeat} and status = 'PROCESSING' and worker = ${worker})
         returning ${movedRow}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
           extract(epoch from now() - created_at)::float8 as "secondsWaited", past_attempts = '[]' as "isFirst",
           (select payload from outbox where generation_id = ${id}) as job`)
@@ -91,15 +98,19 @@ export function createAttempts(database: Database, move: Move) {
 
     /**
      * PROCESSING → PENDING under the same attempt, because the worker's device failed or no key could sign. After a device failure
-     * another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures.
+     * another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures. Another
+     * worker may run the same attempt since. `isRepeat`: this worker may have returned the attempt already.
      */
-    spare: async ({ id, attempt, fault }: { id: string; attempt: number; fault: 'device' | 'signing' }) =>
-      moves(moving`
+    spare: async (
+      { id, attempt, worker, fault }: { id: string; attempt: number; worker: string; fault: 'device' | 'signing' },
+      { isRepeat = false } = {},
+    ): Promise<boolean> => {
+      const isSpared = await moves(moving`
         with again as (
           update generations
           set status = 'PENDING', past_attempts = ${withAttempt('spared')}, lease_until = null, progress = null,
               updated_at = ${nextUpdate}
-          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
+          where id = ${id} and attempt = ${attempt} and worker = ${worker} and status = 'PROCESSING' and exists (
             select from outbox where generation_id = ${id}
               and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_DEVICE_FAILURES}))
           returning ${touched}
@@ -112,7 +123,13 @@ export function createAttempts(database: Database, move: Move) {
                 else '{}' end
           from again where outbox.generation_id = again.id
         )
-        select ${moved} from again`),
+        select ${moved} from again`)
+      if (isSpared || !isRepeat) return isSpared
+      return database.exists(sql.unsafe`
+        select from generations
+        where id = ${id} and attempt = ${attempt} and (status <> 'PROCESSING' or worker <> ${worker})
+          and past_attempts->-1 @> ${sql.jsonb({ attempt, worker, reason: 'spared' })}`)
+    },
 
     /** Renews the lease; false when the attempt no longer belongs to this worker, which must stop then. */
     renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
@@ -122,9 +139,9 @@ export function createAttempts(database: Database, move: Move) {
         where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
         returning ${movedRow}`),
 
-    /** PROCESSING → COMPLETED. */
-    complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }) =>
-      moves(moving`
+    /** PROCESSING → COMPLETED. True also when the attempt has completed with this result before. */
+    complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }): Promise<boolean> => {
+      const isCompleted = await moves(moving`
         with ended as (
           update generations
           set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
@@ -137,7 +154,12 @@ export function createAttempts(database: Database, move: Move) {
         ), claimed as (
           update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
         ), ${settleEnded}
-        select ${moved} from ended, settled`),
+        select ${moved} from ended, settled`)
+      if (isCompleted) return true
+      return database.exists(sql.unsafe`
+        select from generations
+        where id = ${id} and attempt = ${attempt} and status = 'COMPLETED' and result_key = ${outcome.resultKey}`)
+    },
 
     /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with `failure` and a refund after the last attempt. */
     retry: async ({

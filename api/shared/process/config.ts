@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly startInference?: Fork
 }
 
-/** Variables that every process reads. */
+/** Variables that several processes read. */
 export const SHARED_VARIABLES = {
   DATABASE_URL: Type.String(),
   /** Past a connection pooler, for notifications and long statements. Empty: DATABASE_URL. */

@@ -7,12 +7,26 @@ import type { Redis } from './redis.ts'
 /** Sends a message to the current subscribers. Never throws and never waits. */
 export type Publish = (channel: string, message: unknown) => void
 
+/** Messages of the same moment are one command. */
 export function createPublish(redis: Redis, log: Log): Publish {
+  let pending: string[] = []
+  const send = () => {
+    const [channel, message, ...others] = pending
+    pending = []
+    const sent =
+      others.length === 0
+        ? redis.client.publish(channel, message)
+        : redis.client.eval(PUBLISH_ALL, { arguments: [channel, message, ...others] })
+    sent.catch((error) => log.debug({ err: error }, 'not published'))
+  }
   return (channel, message) => {
     if (!redis.isReady()) return
-    redis.client.publish(channel, JSON.stringify(message)).catch((error) => log.debug({ err: error }, 'not published'))
+    if (pending.length === 0) setImmediate(send)
+    pending.push(channel, JSON.stringify(message))
   }
 }
+
+const PUBLISH_ALL = `for i = 1, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end`
 
 export interface Subscriptions {
   /** Calls back with every message until the returned function is called. */

@@ -31,7 +31,13 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   }
   const relay = relayToPrimary(url, { onFault: noteFault })
   const client = openClient(relay?.place ?? { url }, role)
-  const checkServer = createServerCheck(client, log)
+  let msAhead = performance.timeOrigin
+  const checkServer = createServerCheck(client, {
+    log,
+    onTime: (ms) => {
+      msAhead = ms - performance.now()
+    },
+  })
   // The relay knows why it closes a connection.
   client.on('error', (error: Error) => noteFault(relay && fault ? fault : error))
   client.on('ready', () => {
@@ -52,6 +58,8 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   return {
     client,
     isReady: () => client.isReady,
+    /** The time by the clock of Redis, which all processes share, in ms since 1970; of a subscriber and before the first connection its own. */
+    now: () => performance.now() + msAhead,
     /** Why the last attempt to connect failed; undefined while connected. */
     fault: () => fault,
     /** Resolves when Redis responds. */
@@ -90,11 +98,16 @@ function openClient({ path, ...place }: Partial<Relay['place']> & { url?: string
 }
 
 /** At the first connection, a Redis that cannot hold queues ends the process; a later change is logged. */
-function createServerCheck(client: Client, log: Log): () => Promise<void> {
+function createServerCheck(
+  client: Client,
+  { log, onTime }: { log: Log; onTime: (ms: number) => void },
+): () => Promise<void> {
   let isChecked = false
   return async () => {
     // The same as without a section, but not the bytes of BullMQ's version check, by which a test knows that one.
     const info = await client.info('default')
+    const microseconds = Number(infoField(info, 'server_time_usec'))
+    if (microseconds > 0) onTime(microseconds / 1000)
     if (infoField(info, 'maxmemory_policy') === undefined)
       log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
     const why = serverProblem(info)

@@ -54,19 +54,21 @@ const FAILURES: readonly ErrorCode[] = [
   'RESULT_REJECTED',
 ]
 
-/**
- * Initialises what a worker reports of these engines, so that the first generation of a new worker is visible to rate(): it is
- * the one that waited for the start of the worker.
- */
-export function zeroGenerations({ finished, ended, starts }: Metrics, engines: readonly string[]): void {
+/** Initialises the ends of generations of these engines, so that the first is visible to rate(). */
+export function zeroEnds({ finished, ended }: Metrics, engines: readonly string[]): void {
   for (const engine of engines) {
     for (const serviceClass of SERVICE_CLASSES) {
       zeroFailures({ finished }, engine, serviceClass)
       finished.inc({ engine, status: 'COMPLETED', code: '', class: serviceClass }, 0)
       ended.zero({ engine, status: 'COMPLETED', class: serviceClass })
-      starts.zero({ engine, class: serviceClass, outcome: 'started' })
     }
   }
+}
+
+/** The first start of a new worker is the one that waited for the start of the worker. */
+export function zeroStarts({ starts }: Metrics, engines: readonly string[]): void {
+  for (const engine of engines)
+    for (const serviceClass of SERVICE_CLASSES) starts.zero({ engine, class: serviceClass, outcome: 'started' })
 }
 
 function zeroFailures({ finished }: Pick<Metrics, 'finished'>, engine: string, serviceClass: ServiceClass): void {

@@ -17,7 +17,7 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- if .postgres.enabled -}}
 {{- $host := printf "%s.%s.svc:5432" (include "drape.componentName" (dict "root" $ "component" "postgres")) (include "drape.namespace" $) -}}
 {{- $database := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "postgres://drape:{password}@%s/drape" $host)) -}}
-{{- range $process := list "api" "worker" "controller" -}}
+{{- range $process := list "api" "controller" -}}
 {{- $_ := set $database (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
 {{- $_ := set $database (printf "%s-url" $process) (dict "text" (printf "postgres://drape_%s:{%s-password}@%s/drape" $process $process $host)) -}}
 {{- end -}}

@@ -92,13 +92,14 @@ components are api, controller, workers, migrations and tests.
 {{- $ownRoles := include "drape.ownRoles" .root -}}
 {{- $owner := deepCopy $database -}}
 {{- $hasRole := or $ownRoles (dig $process "" $values.database.roles) -}}
-{{- if and $hasRole (has $process (list "api" "worker" "controller")) }}{{ $_ := set $database "key" (printf "%s-url" $process) }}{{ end -}}
-{{- $list := list (dict "name" "DATABASE_URL" "secret" $database) -}}
+{{- if and $hasRole (has $process (list "api" "controller")) }}{{ $_ := set $database "key" (printf "%s-url" $process) }}{{ end -}}
+{{- $list := list -}}
+{{- if ne .component "workers" }}{{ $list = append $list (dict "name" "DATABASE_URL" "secret" $database) }}{{ end -}}
 {{- if and $values.database.direct (has .component (list "api" "controller" "migrations")) -}}
 {{- $list = append $list (dict "name" "DATABASE_DIRECT_URL" "secret" (dict "name" $database.name "key" (printf "direct-%s" $database.key))) -}}
 {{- end -}}
 {{- if and $ownRoles (eq .component "migrations") -}}
-{{- range $role := list "api" "worker" "controller" -}}
+{{- range $role := list "api" "controller" -}}
 {{- $list = append $list (dict "name" (printf "%s_DATABASE_URL" (upper $role)) "secret" (dict "name" $owner.name "key" (printf "%s-url" $role))) -}}
 {{- end -}}
 {{- end -}}

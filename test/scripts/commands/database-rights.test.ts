@@ -58,44 +58,6 @@ describe('the database role of a process', () => {
   it.each([
     'select hash from api_keys',
     'select secrets from shops',
-    'select admin_token from shops',
-    'select secrets from webhook_endpoints',
-    'select url from webhook_endpoints',
-    'select email from leads',
-    'select customer_email from event_batches',
-    'select email from accounts',
-    'select password_hash from operators',
-    'select balance from accounts',
-    'update accounts set balance = 1000',
-    'update accounts set is_active = true',
-    "insert into ledger (account_id, amount, kind) values ('', 1, 'grant')",
-    "insert into ledger (account_id, amount, kind, generation_id) values ('', 1, 'refund', '')",
-    'select amount from ledger',
-    "insert into outbox (generation_id, account_id, queue, engine_name, payload) values ('', '', '', '', '{}')",
-    'delete from outbox',
-    "insert into webhook_deliveries (endpoint_id, event_id, type, happened_at) values ('', '', '', now())",
-    'select id from webhook_receivers',
-    'select consent from generations',
-    'select snapshot from generations',
-    'select visitor_address from generations',
-    "update generations set account_id = ''",
-    'update generations set cost = 0',
-    'delete from generations',
-    'delete from ledger',
-    'update ledger set amount = 1',
-    'select title from products',
-    'delete from products',
-    'drop table leads',
-    "select make_event_partitions('2020-01-01', '2020-01-02')",
-    "select drop_event_partition('2020-01-01')",
-    'create table mine ()',
-  ])('of a worker is denied: %s', async (statement) => {
-    expect(await tryAs('worker', statement)).toBe(DENIED)
-  })
-
-  it.each([
-    'select hash from api_keys',
-    'select secrets from shops',
     'select password_hash from operators',
     'select email from leads',
     'update accounts set balance = 1000',
@@ -119,19 +81,19 @@ describe('the database role of a process', () => {
     },
   )
 
-  describe('of a worker, with forged statements', () => {
+  describe('of an API, with forged statements', () => {
     let owner: Database
-    let worker: pg.Client
+    let client: pg.Client
     let accountId: string
     let ids: readonly string[]
 
     beforeAll(async () => {
       owner = createDatabase(url, { poolSize: 2 })
-      worker = new pg.Client({ connectionString: asProcess(url, 'worker') })
-      await worker.connect()
+      client = new pg.Client({ connectionString: asProcess(url, 'api') })
+      await client.connect()
     })
     afterAll(async () => {
-      await worker.end()
+      await client.end()
       await owner.end()
     })
     beforeEach(async () => {
@@ -142,9 +104,9 @@ describe('the database role of a process', () => {
       ids = calls.map(({ generationId }) => generationId)
     })
 
-    const settle = () => worker.query('select settle_generations($1)', [ids])
+    const settle = () => client.query('select settle_generations($1)', [ids])
     const moveTo = (status: string) =>
-      worker.query('update generations set status = $2 where id = any($1)', [ids, status])
+      client.query('update generations set status = $2 where id = any($1)', [ids, status])
     const readBalance = async () => (await createAccounts(owner).find(accountId))?.balance
 
     it('refunds no generation that has not ended', async () => {
@@ -175,7 +137,7 @@ describe('the database role of a process', () => {
       "timings = '{}'",
     ])('changes no result of an ended generation: %s', async (change) => {
       await moveTo('COMPLETED')
-      const changed = worker.query(`update generations set ${change} where id = any($1)`, [ids])
+      const changed = client.query(`update generations set ${change} where id = any($1)`, [ids])
       await expect(changed).rejects.toThrow(/^The generation gen_\S+ has ended$/)
     })
 
@@ -184,7 +146,7 @@ describe('the database role of a process', () => {
         update generations set result_key = 'results/a.jpg', ingredient_salt = 'salt' where account_id = ${accountId}`)
       await moveTo('COMPLETED')
       const empty = 'update generations set result_key = null, ingredient_salt = null where id = any($1)'
-      expect((await worker.query(empty, [ids])).rowCount).toBe(2)
+      expect((await client.query(empty, [ids])).rowCount).toBe(2)
     })
 
     it.each([
@@ -197,7 +159,7 @@ describe('the database role of a process', () => {
       ['[]', true],
       ['[{"path": "a", "message": "b"}, {"path": "c", "message": "d"}]', true],
     ])('stores details of errors only in their documented form: %.50s', async (details, isStored) => {
-      const storing = worker.query('update generations set error_details = $2 where id = any($1)', [ids, details])
+      const storing = client.query('update generations set error_details = $2 where id = any($1)', [ids, details])
       const refusal = storing.then(
         () => null,
         (error) => error.constraint,
@@ -206,14 +168,14 @@ describe('the database role of a process', () => {
     })
 
     it('cannot replace the tables of the function', async () => {
-      await worker.query(`
+      await client.query(`
         create temporary table outbox as select id as generation_id from generations;
         create temporary table generations as
           select id, account_id, 1000 as cost, 'FAILED' as status from public.generations;
         grant all on outbox, generations to public`)
       await settle()
       expect(await readBalance()).toBe(8)
-      await worker.query('drop table outbox, generations')
+      await client.query('drop table outbox, generations')
     })
   })
 
@@ -224,10 +186,8 @@ describe('the database role of a process', () => {
   })
 
   it('sees in every process that the schema is current', async () => {
-    // With the role of a worker, no pod waits for the schema.
     for (const process of ['api', 'controller'] as const)
       expect(await findPendingMigrations(asProcess(url, process))).toEqual([])
-    expect(await tryAs('worker', 'select name from migrations')).toBe(DENIED)
   })
 
   it('of a controller writes the audit log, but neither reads nor deletes entries', async () => {
@@ -271,19 +231,19 @@ describe('the database role of a process', () => {
   it('loses extra privileges on a grant, and keeps its own', async () => {
     const owner = new pg.Client({ connectionString: url })
     await owner.connect()
-    await owner.query('grant select (admin_token), delete on shops to drape_worker')
+    await owner.query('grant select (admin_token), delete on shops to drape_controller')
     await owner.end()
-    expect(await tryAs('worker', 'select admin_token from shops')).toBeNull()
-    await grantRights(url, { process: 'worker', role: 'drape_worker' })
-    expect(await tryAs('worker', 'select admin_token from shops')).toBe(DENIED)
-    expect(await tryAs('worker', 'delete from shops')).toBe(DENIED)
-    expect(await tryAs('worker', 'select status from generations')).toBeNull()
+    expect(await tryAs('controller', 'select admin_token from shops')).toBeNull()
+    await grantRights(url, { process: 'controller', role: 'drape_controller' })
+    expect(await tryAs('controller', 'select admin_token from shops')).toBe(DENIED)
+    expect(await tryAs('controller', 'delete from shops')).toBe(DENIED)
+    expect(await tryAs('controller', 'select status from generations')).toBeNull()
   })
 
   it('accepts concurrent grants from several replicas', async () => {
-    const grant = { process: 'worker', role: 'drape_worker' } as const
+    const grant = { process: 'controller', role: 'drape_controller' } as const
     await Promise.all(Array.from({ length: 8 }, () => grantRights(url, grant)))
-    expect(await tryAs('worker', 'select status from generations')).toBeNull()
+    expect(await tryAs('controller', 'select status from generations')).toBeNull()
   })
 
   it('is created from the URL of the process, and changes its password with the URL', async () => {
@@ -294,8 +254,8 @@ describe('the database role of a process', () => {
       return changed.href
     }
     for (const password of ["it's:a/pass word", 'another one']) {
-      const [role] = readRoleUrls({ WORKER_DATABASE_URL: urlWith(password) })
-      expect(role).toEqual({ process: 'worker', role: name, password })
+      const [role] = readRoleUrls({ CONTROLLER_DATABASE_URL: urlWith(password) })
+      expect(role).toEqual({ process: 'controller', role: name, password })
       await ensureRole(url, role)
       await grantRights(url, role)
       const client = new pg.Client({ connectionString: urlWith(password) })
@@ -315,13 +275,13 @@ describe('the database role of a process', () => {
     const { code, output } = await drape(
       'migrate',
       '--grant',
-      'worker=drape_worker,controller=drape_controller',
+      'worker=drape_controller,controller=drape_controller',
       '--json',
     )
     expect(JSON.parse(output)).toEqual({
       applied: [],
       granted: [
-        { process: 'worker', role: 'drape_worker' },
+        { process: 'api', role: 'drape_api' },
         { process: 'controller', role: 'drape_controller' },
       ],
     })
@@ -329,10 +289,10 @@ describe('the database role of a process', () => {
   })
 
   it.each([
-    ['nothing=drape_worker', '--grant takes a role for each of api, worker, controller'],
-    ['worker', '--grant takes a role'],
-    ['worker=nobody', 'The role nobody does not exist: create role nobody login password'],
-    ['worker=drape', 'drape owns the tables and can do anything'],
+    ['nothing=drape_controller', '--grant takes a role for each of api, controller'],
+    ['controller', '--grant takes a role'],
+    ['controller=nobody', 'The role nobody does not exist: create role nobody login password'],
+    ['controller=drape', 'drape owns the tables and can do anything'],
   ])('is not granted for %s', async (grant, words) => {
     const { code, output } = await drape('migrate', '--grant', grant)
     expect(code).toBe(2)

@@ -1,11 +1,15 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type CachedGarments, createCachedGarments } from '../../../worker/job/cached-garments.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+
+const callsOf = (database: Database) => createWorkerOperations(database, createGenerations(database))
 
 describe('garments cached by engines', () => {
   let database: Database
@@ -29,7 +33,11 @@ describe('garments cached by engines', () => {
     caller = await createCaller(database, 10)
     forgotten = []
     const evict = (hashes: readonly string[]) => forgotten.push(...hashes)
-    kept = createCachedGarments({ database, evict, log: createLog({ process: 'test', level: 'silent' }) })
+    kept = createCachedGarments({
+      calls: callsOf(database),
+      evict,
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
   })
 
   const save = async (externalId: string, sourceUrl = 'https://shop.example/a.jpg') => {
@@ -86,9 +94,9 @@ describe('garments cached by engines', () => {
     expect(forgotten).toEqual(['a1', 'a1'])
   })
 
-  it('are evicted oldest first when more than 2048 are tracked', async () => {
+  it('are evicted oldest first when more than 128 are tracked', async () => {
     const shirt = await save('shirt')
-    for (let i = 0; i <= 2048; i++) kept.note(shirt, `h${i}`)
+    for (let i = 0; i <= 128; i++) kept.note(shirt, `h${i}`)
     expect(forgotten).toEqual(['h0'])
   })
 
@@ -96,7 +104,7 @@ describe('garments cached by engines', () => {
     const away = createDatabase('postgres://nobody@127.0.0.1:1/none', { poolSize: 1 })
     const options = { evict: (hashes: readonly string[]) => forgotten.push(...hashes) }
     const log = createLog({ process: 'test', level: 'silent' })
-    const lost = createCachedGarments({ database: away, ...options, log })
+    const lost = createCachedGarments({ calls: callsOf(away), ...options, log })
     lost.note(await save('shirt'), 'a1')
     await lost.sweep()
     expect(forgotten).toEqual([])

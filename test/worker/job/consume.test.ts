@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
+import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { Nullable, Type } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
@@ -14,11 +15,11 @@ import {
   TryOnJobSchema,
 } from '../../../api/shared/generations/generation.ts'
 import { createGenerations, type Generations } from '../../../api/shared/generations/generations.store.ts'
+import type { WorkerOperations } from '../../../api/shared/generations/worker-calls.ts'
 import { keyOfFetched } from '../../../api/shared/image/fetched-product-image.ts'
 import { encodeImage } from '../../../api/shared/image/image.ts'
 import { nameIngredient } from '../../../api/shared/provenance/ingredient.ts'
 import { verifyProvenance } from '../../../api/shared/provenance/verify.ts'
-import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../../api/shared/telemetry/metrics.ts'
@@ -28,14 +29,11 @@ import type { Inference } from '../../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../../worker/inference/protocol.ts'
 import { type ConsumeOptions, consumeTryOn } from '../../../worker/job/consume.ts'
 import { createHandBack } from '../../../worker/job/hand-back.ts'
-import { createResultMarks } from '../../../worker/outputs/mark/result-marks.ts'
 import { createSignResult, SigningUnavailable } from '../../../worker/outputs/provenance/provenance.ts'
 import { readSigningKey } from '../../../worker/outputs/provenance/signing-key.ts'
-import { createSafetyRefusals } from '../../../worker/outputs/safety/refusals.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { readSample } from '../../support/drape.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { asProcess } from '../../support/process-roles.ts'
 
 const SIGN = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
 const WEIGHTS = 'ab'.repeat(32)
@@ -74,12 +72,10 @@ type Infer = (
 describe('a try-on job', () => {
   let folder: string
   let database: Database
-  /** With the role of a worker. */
-  let ownDatabase: Database
   let drop: () => Promise<void>
   let storage: ObjectStorage
-  /** Of the API. */
   let generations: Generations
+  let calls: WorkerOperations
   let caller: Caller
   let metrics: Metrics
   let rests: number
@@ -91,13 +87,12 @@ describe('a try-on job', () => {
     const made = await createTestDatabase()
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 5 })
-    ownDatabase = createDatabase(asProcess(made.url, 'worker'), { poolSize: 2 })
     folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
     storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
     generations = createGenerations(database)
+    calls = createWorkerOperations(database, generations)
   })
   afterAll(async () => {
-    await ownDatabase.end()
     await database.end()
     await drop()
     await rm(folder, { recursive: true })
@@ -119,8 +114,7 @@ describe('a try-on job', () => {
     maySign: async () => true,
     handBack: createHandBack(),
     pauseTaking: async () => void rests++,
-    generations: createGenerations(ownDatabase),
-    objects: createObjects(ownDatabase),
+    calls,
     storage,
     inference: {
       run: (_, request, run) => {
@@ -132,9 +126,7 @@ describe('a try-on job', () => {
     loadLogo: async () => null,
     signResult: SIGN,
     createMark: () => null,
-    resultMarks: createResultMarks(ownDatabase),
     askList: null,
-    refusals: createSafetyRefusals(ownDatabase),
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     recordDetections: async () => {},
     cachedGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
@@ -570,9 +562,9 @@ describe('a try-on job', () => {
     )
     expect(await generations.find(job.generationId)).toMatchObject({ status: 'FAILED', resultKey: null })
     expect(await storage.get(resultKeyOf({ ...job, format: 'jpeg' }))).toBeNull()
-    const objects = await database.any(sql.type(rowType(Type.Object({ key: Type.String() })))`
-      select key from objects where key like ${`results/${caller.accountId}/%`}`)
-    expect(objects).toEqual([])
+    const lasting = await database.any(sql.unsafe`
+      select from objects where key like ${`results/${caller.accountId}/%`} and expires_at > now() + interval '1 hour'`)
+    expect(lasting).toEqual([])
     expect(await outcomes()).toEqual([['try-on', 'late', 1]])
   })
 
@@ -608,11 +600,11 @@ describe('a try-on job', () => {
       const started = startHanging()
       const job = await accept()
       const renewals: unknown[] = []
-      const renew: Generations['renew'] = async (renewal) => {
+      const renew: WorkerOperations['renew'] = async (renewal) => {
         renewals.push(renewal)
         return renewals.length < 3
       }
-      const consuming = consumeTryOn(job, optionsOf({ generations: { ...generations, renew } }))
+      const consuming = consumeTryOn(job, optionsOf({ calls: { ...calls, renew } }))
       const report = await started
       report(0.25)
       await vi.advanceTimersByTimeAsync(1999)
@@ -632,13 +624,13 @@ describe('a try-on job', () => {
     it('continues when a lease renewal fails', async () => {
       const started = startHanging()
       const job = await accept()
-      let calls = 0
-      const renew = () => (++calls < 2 ? Promise.reject(new Error('no connection')) : Promise.resolve(false))
-      const consuming = consumeTryOn(job, optionsOf({ generations: { ...generations, renew } }))
+      let renewals = 0
+      const renew = () => (++renewals < 2 ? Promise.reject(new Error('no connection')) : Promise.resolve(false))
+      const consuming = consumeTryOn(job, optionsOf({ calls: { ...calls, renew } }))
       await started
       await vi.advanceTimersByTimeAsync(4000)
       await consuming
-      expect(calls).toBe(2)
+      expect(renewals).toBe(2)
     })
 
     it('stops at its deadline, also while loading images, and changes no state', async () => {
@@ -648,7 +640,7 @@ describe('a try-on job', () => {
         loading.resolve()
         return new Promise<null>(() => {})
       }
-      const options = optionsOf({ loadLogo, generations: { ...generations, renew: async () => true } })
+      const options = optionsOf({ loadLogo, calls: { ...calls, renew: async () => true } })
       const consuming = consumeTryOn(await change(job, { logoKey: 'logos/1' }), options)
       await loading.promise
       await vi.advanceTimersByTimeAsync(10_000)

@@ -1,31 +1,29 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createImages } from '../../../api/shared/image/images.store.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import type { Inference } from '../../../worker/inference/pool.ts'
 import type { PrepareRequest } from '../../../worker/inference/protocol.ts'
 import { prepareUpload } from '../../../worker/job/prepare.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { asProcess } from '../../support/process-roles.ts'
 import { requestService } from '../../support/request-service.ts'
 
 let drop: () => Promise<void>
 let database: Database
-let ownDatabase: Database
 let storage: ObjectStorage
 
 beforeAll(async () => {
   const made = await createTestDatabase()
   drop = made.drop
   database = createDatabase(made.url, { poolSize: 1 })
-  ownDatabase = createDatabase(asProcess(made.url, 'worker'), { poolSize: 1 })
   const { path } = await requestService('folder', null)
   storage = await createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
 })
 afterAll(async () => {
-  await ownDatabase.end()
   await database.end()
   await drop()
 })
@@ -57,9 +55,9 @@ it('prepares the photo of its own row, whatever the queue names, and leaves the 
     seen.push(Buffer.from((request as PrepareRequest).photo).toString())
     return { crop, personDetected: true, warnings: ['blurred'], view: Buffer.from('view'), hash: null }
   }
-  const images = createImages(ownDatabase)
+  const calls = createWorkerOperations(database, createGenerations(database))
   const forged = { imageId: mine.imageId, objectKey: theirs.objectKey }
-  const result = await prepareUpload(forged, { images, storage, inference: { run } as unknown as Inference })
+  const result = await prepareUpload(forged, { calls, storage, inference: { run } as unknown as Inference })
   expect(seen).toEqual(['my photo'])
   // The queue would keep a result.
   expect(result).toBeUndefined()

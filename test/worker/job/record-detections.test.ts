@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import type { Detected } from '../../../api/shared/generations/generation.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createImages, type Images } from '../../../api/shared/image/images.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { createDetections } from '../../../worker/job/detections.ts'
 import { createRecordDetections, type RecordDetections } from '../../../worker/job/record-detections.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -28,8 +29,7 @@ describe('the detections of a try-on', () => {
     products = createProducts(database)
     images = createImages(database)
     recordDetections = createRecordDetections({
-      images,
-      detections: createDetections(database),
+      calls: createWorkerOperations(database, createGenerations(database)),
       log: createLog({ process: 'test', level: 'silent' }),
     })
   })

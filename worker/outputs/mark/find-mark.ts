@@ -1,7 +1,6 @@
-import { createDatabase } from '../../../api/shared/database/database.ts'
 import { decodeImage } from '../../../api/shared/image/image.ts'
+import type { MadeResult } from '../../../api/shared/provenance/result-marks.store.ts'
 import { openMark } from './mark.ts'
-import { createResultMarks, type MadeResult } from './result-marks.ts'
 
 /** Mark of an image, with its database record. */
 export interface FoundMark {
@@ -12,20 +11,15 @@ export interface FoundMark {
 }
 
 /**
- * Reads the mark of a JPEG, PNG, WebP or HEIC by the models in `folder`, and looks it up.
+ * Reads the mark of a JPEG, PNG, WebP or HEIC by the models in `folder`, and looks it up by `find`.
  * @throws Error for models that do not open; DrapeError for a file that is not an image
  */
 export async function findMark(
   image: Uint8Array,
-  { folder, databaseUrl }: { readonly folder: string; readonly databaseUrl: string },
+  { folder, find }: { readonly folder: string; readonly find: (id: string) => Promise<MadeResult | null> },
 ): Promise<FoundMark> {
   const bitmap = await decodeImage(image)
   const mark = await openMark(folder)
   const id = await mark.read(bitmap).finally(mark.release)
-  if (id === null) return { id, result: null }
-  const database = createDatabase(databaseUrl, { poolSize: 1 })
-  const result = await createResultMarks(database)
-    .find(id)
-    .finally(() => database.end())
-  return { id, result }
+  return { id, result: id === null ? null : await find(id) }
 }

@@ -1,4 +1,4 @@
-import type { ProvenanceKeys } from '../../../api/shared/provenance/provenance-keys.store.ts'
+import type { WorkerOperations } from '../../../api/shared/generations/worker-calls.ts'
 import { fingerprintOf } from '../../../api/shared/provenance/verify.ts'
 import type { Log } from '../../../api/shared/telemetry/log.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -22,13 +22,17 @@ export function announceSigningKey({ certificates: [leaf], origin }: SigningKey,
 
 const AGAIN_MS = 5000
 
-/** Records the key in the database as soon as the database is available. The API recognises its own results by this key. */
-export async function noteSigningKey(key: SigningKey, keys: Pick<ProvenanceKeys, 'note'>, log: Log): Promise<void> {
+/** Records the key in the database as soon as an API is available. The API recognises its own results by this key. */
+export async function noteSigningKey(
+  key: SigningKey,
+  calls: Pick<WorkerOperations, 'noteProvenanceKey'>,
+  log: Log,
+): Promise<void> {
   const [leaf] = key.certificates
   try {
-    await keys.note({ fingerprint: fingerprintOf(leaf), certificate: leaf.toString() })
+    await calls.noteProvenanceKey({ fingerprint: fingerprintOf(leaf), certificate: leaf.toString() })
   } catch (error) {
     log.warn({ err: error }, 'the signing key is not recorded in the database yet')
-    setTimeout(() => noteSigningKey(key, keys, log), AGAIN_MS).unref()
+    setTimeout(() => noteSigningKey(key, calls, log), AGAIN_MS).unref()
   }
 }

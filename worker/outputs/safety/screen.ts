@@ -6,11 +6,11 @@ import {
   type TryOnImage,
 } from '../../../api/shared/contract/errors.ts'
 import type { SafetyPolicy } from '../../../api/shared/generations/generation.ts'
+import type { HashedPair } from '../../../api/shared/generations/worker-calls.ts'
 import type { Rectangle } from '../../../api/shared/image/image.ts'
 import { hashImage, type ImageHashes } from '../../../api/shared/image/image-hash.ts'
 import type { Log } from '../../../api/shared/telemetry/log.ts'
 import type { AskList } from './list.ts'
-import type { HashedPair, SafetyRefusals } from './refusals.ts'
 
 export interface ScreenedImages {
   readonly photo: Uint8Array
@@ -47,7 +47,8 @@ export interface Screening {
   readonly policy: SafetyPolicy
   /** Checks that operators have allowed for this pair. */
   readonly allowances: readonly SafetyAllowance[]
-  readonly findBlocked: SafetyRefusals['findBlocked']
+  /** Images that operators blocked; null: the two images together. */
+  readonly blocked: readonly (TryOnImage | null)[]
   readonly askList: AskList | null
   readonly log: Log
 }
@@ -59,7 +60,7 @@ export interface Screening {
  */
 export async function screen(
   pair: HashedPair,
-  { policy, allowances, findBlocked, askList, log }: Screening,
+  { policy, allowances, blocked, askList, log }: Screening,
 ): Promise<readonly string[]> {
   const images = TRY_ON_IMAGES.map((image) => ({ image, hashes: pair[image] })).filter(
     ({ hashes }) => hashes.length > 0,
@@ -67,7 +68,7 @@ export async function screen(
   if (images.length === 0) return []
   const isAllowed = (check: 'blocked' | 'list', image: TryOnImage | null) =>
     allowances.some((allowance) => allowance.check === check && allowance.image === image)
-  for (const image of await findBlocked(pair))
+  for (const image of blocked)
     if (!isAllowed('blocked', image)) throw listedError(image, { reason: 'BLOCKED', check: 'blocked' })
   if (askList === null) return []
   const matches = await askList(images).catch((error: unknown) => {

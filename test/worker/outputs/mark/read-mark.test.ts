@@ -9,7 +9,7 @@ it('reads no more than 64 MB of a file without end', async () => {
   const child = spawn(process.execPath, ['worker/outputs/mark/read-mark.ts'], {
     cwd: resolve(import.meta.dirname, '../../../..'),
     stdio: ['pipe', 'ignore', 'pipe'],
-    env: { ...process.env, MARK_DIR: '/nonexistent', DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+    env: { ...process.env, MARK_DIR: '/nonexistent', REDIS_URL: 'redis://127.0.0.1:1' },
   })
   const chunk = Buffer.alloc(1024 * 1024)
   let sent = 0

@@ -37,7 +37,7 @@ describe("the operator's list of images", () => {
     screen(images, {
       policy: { level, allowsSwimwear: true },
       allowances: [],
-      findBlocked: async () => [],
+      blocked: [],
       askList: createListClient({ url: `http://127.0.0.1:${list.port}/list`, secret, timeoutMs }),
       log: LOG,
     })

@@ -4,19 +4,12 @@ import {
   type SafetyCheck,
   TRY_ON_IMAGES,
   type TryOnImage,
-} from '../../../api/shared/contract/errors.ts'
-import { Nullable, Type } from '../../../api/shared/contract/schema.ts'
-import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import type { ImageHashes } from '../../../api/shared/image/image-hash.ts'
-import { toBits } from '../../../api/shared/image/image-hashes.store.ts'
-
-/** Hashes of photo and product image, the whole image first. */
-export interface HashedPair {
-  readonly person: readonly ImageHashes[]
-  readonly product: readonly ImageHashes[]
-  /** SHA-256 of the bytes of photo and product image, in hex. */
-  readonly digests: readonly [person: string, product: string]
-}
+} from '../shared/contract/errors.ts'
+import { Nullable, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import type { HashedPair } from '../shared/generations/worker-calls.ts'
+import type { ImageHashes } from '../shared/image/image-hash.ts'
+import { toBits } from '../shared/image/image-hashes.store.ts'
 
 /** Different bits, of 256, up to which an image counts as a blocked one. The threshold that the authors of PDQ recommend. */
 const MAX_DISTANCE = 31

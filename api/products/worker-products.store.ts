@@ -1,17 +1,30 @@
-import { type Database, sql } from '../../api/shared/database/database.ts'
-import type { Detected } from '../../api/shared/generations/generation.ts'
+import { rowType, Type } from '../shared/contract/schema.ts'
+import { type Database, sql } from '../shared/database/database.ts'
+import type { Detected } from '../shared/generations/generation.ts'
+import type { ProductEdition } from '../shared/generations/worker-calls.ts'
 
-export type Detections = ReturnType<typeof createDetections>
+const Edition = rowType(Type.Object({ id: Type.String(), imagesEdition: Type.String() }))
 
-/** Detections of workers in product images. */
-export function createDetections(database: Database) {
+/** What workers record of products and must know about them. */
+export function createWorkerProducts(database: Database) {
   return {
+    /** The products that were deleted, have expired, or have other images. */
+    findChanged: (products: readonly ProductEdition[]): Promise<readonly ProductEdition[]> =>
+      database.any(sql.type(Edition)`
+        select distinct wanted.id, wanted."imagesEdition"
+        from jsonb_to_recordset(${sql.jsonb(products.map((product) => ({ ...product })))}) as wanted (id text, "imagesEdition" text)
+        where not exists (
+          select from products
+          where products.id = wanted.id and images_edition = wanted."imagesEdition"
+            and (expires_at is null or expires_at > now())
+        )`),
+
     /**
      * Records a detection for an image, unless it is already recorded or the product's images have changed since `imagesEdition`.
      * Changes no other column of the product and does not wait for a locked product: the next try-on records the detection
      * instead.
      */
-    note: async ({
+    noteDetection: async ({
       productId,
       imagesEdition,
       order,
