@@ -1,5 +1,5 @@
-import { SERVICE_CLASSES } from '../shared/generations/generation.ts'
 import type { Log } from '../shared/telemetry/log.ts'
+import { zeroEnds } from '../shared/telemetry/measured.ts'
 import { startMeasuring } from '../shared/telemetry/measuring.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { Backlog, Unfinished } from './backlog.store.ts'
@@ -39,11 +39,9 @@ export function createBacklogGauges({
   log: Log
 }): { stop(): void } {
   const zeroed = new Set<string>()
-  /** Before the first job of the engine can expire, so that the increment is visible to increase() and rate(). */
-  const zeroExpired = (engine: string) => {
-    if (zeroed.has(engine)) return
+  const zeroOnce = (engine: string) => {
+    if (!zeroed.has(engine)) zeroEnds(metrics, engine)
     zeroed.add(engine)
-    for (const serviceClass of SERVICE_CLASSES) metrics.starts.zero({ engine, class: serviceClass, outcome: 'expired' })
   }
   const measure = async (): Promise<Measurement> => {
     const [unfinished, overdue, slots, engines] = await Promise.all([
@@ -52,7 +50,8 @@ export function createBacklogGauges({
       countSlots().catch(() => null),
       findEngineSlots().catch(() => []),
     ])
-    for (const { engine } of unfinished) zeroExpired(engine)
+    for (const engine of [...unfinished.map((each) => each.engine), ...engines.map(({ name }) => name)])
+      zeroOnce(engine)
     // Without Redis the slots are unknown, not 0: a page about missing workers would name the wrong cause.
     const known = isReady() ? { slots, engines } : { slots: null, engines: [] }
     return { unfinished, overdue: overdue ?? 0, ...known }

@@ -7,7 +7,7 @@ import { WORKERS_CHANNEL } from '../shared/queue/engine-queues.ts'
 import { createPublish } from '../shared/queue/pub-sub.ts'
 import { createJobQueue } from '../shared/queue/queue.ts'
 import { createRedis } from '../shared/queue/redis.ts'
-import { countEnds, zeroEnds } from '../shared/telemetry/measured.ts'
+import { countEnds } from '../shared/telemetry/measured.ts'
 import { acceptTogether } from './accept-together.ts'
 import { type Acceptance, acceptGenerations } from './acceptance.store.ts'
 import { createBacklog } from './backlog.store.ts'
@@ -44,7 +44,6 @@ export function createTryOns(
     now: () => performance.timeOrigin + performance.now(),
   })
   const publish = createPublish(redis, log)
-  zeroEnds(metrics, [config.DEFAULT_ENGINE, ...config.ENGINES])
   const announce = countEnds((change) => publish(generationChannel(change.id), change), metrics)
   const generations = createGenerations(database, announce)
   const estimate = createWaitEstimate({ waiting: createWaiting(database), listEngines: engines.list })

@@ -15,7 +15,6 @@ import {
 import type { Publish } from '../shared/queue/pub-sub.ts'
 import type { Redis } from '../shared/queue/redis.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import { withSpan } from '../shared/telemetry/telemetry.ts'
 
 /** How long a read waits for calls before it is repeated. */
 const LISTEN_SECONDS = 20
@@ -74,11 +73,9 @@ export function serveWorkerCalls(options: WorkerCallsOptions): { stop(): Promise
 async function answer(text: string, { redis, operations, publish, log }: WorkerCallsOptions): Promise<void> {
   const found = checkCall(parseJsonOrNull(text))
   if (!found.ok) return log.warn({ problems: found.problems }, 'a call of a worker is malformed')
-  const { id, operation, replyTo, until, traceparent } = found.value
+  const { id, operation, replyTo, until } = found.value
   if (redis.now() > until) return log.debug({ operation }, 'a call of a worker is too old')
-  const reply = await withSpan(`worker call ${operation}`, { kind: 'server', parent: traceparent }, () =>
-    execute(found.value, operations),
-  ).then(
+  const reply = await execute(found.value, operations).then(
     (result): WorkerReply => ({ id, result }),
     (error): WorkerReply => ({ id, error: presentError(error, { operation, log }) }),
   )

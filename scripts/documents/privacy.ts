@@ -108,6 +108,14 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
       erasure: 'not needed',
     },
   },
+  'drape:worker-calls': {
+    content: 'calls of workers: IDs of generations, photos and products, hashes of images',
+    about: {
+      purpose: 'has the API do the work of workers in the database',
+      lifetime: 'until an API takes the call, at once',
+      erasure: 'not needed',
+    },
+  },
   'drape:try-on-queues': { content: 'names of queues', about: null },
   'drape:workers:': { content: 'workers and their engines', about: null },
   'drape:engine-workers': { content: 'workers and their engines', about: null },

@@ -14,7 +14,6 @@ import {
 } from '../../api/shared/generations/worker-calls.ts'
 import type { Redis } from '../../api/shared/queue/redis.ts'
 import type { Log } from '../../api/shared/telemetry/log.ts'
-import { activeTraceparent, withSpan } from '../../api/shared/telemetry/telemetry.ts'
 
 /** How long each copy of a call may take before the call is sent again; the API drops older copies. */
 const WAIT_MS = [3000, 6000, 6000]
@@ -48,7 +47,6 @@ export function createWorkerCalls(redis: Pick<Redis, 'client' | 'isReady' | 'now
     new Promise<unknown>((resolve, reject) => {
       const id = randomUUID()
       const waits = [...(operation === 'renew' ? RENEWAL_WAIT_MS : WAIT_MS)]
-      const traceparent = activeTraceparent()
       let isRepeat = false
       let timer: NodeJS.Timeout
       const end = () => {
@@ -57,7 +55,7 @@ export function createWorkerCalls(redis: Pick<Redis, 'client' | 'isReady' | 'now
       }
       const push = (ms: number) => {
         if (!redis.isReady()) return
-        const message: WorkerCall = { id, operation, args, replyTo, until: redis.now() + ms, isRepeat, traceparent }
+        const message: WorkerCall = { id, operation, args, replyTo, until: redis.now() + ms, isRepeat }
         isRepeat = true
         client.rPush(WORKER_CALLS, JSON.stringify(message)).catch(noteFault)
       }
@@ -84,11 +82,6 @@ export function createWorkerCalls(redis: Pick<Redis, 'client' | 'isReady' | 'now
 
   const operations = Object.keys(WORKER_OPERATIONS) as WorkerOperation[]
   return Object.fromEntries(
-    operations.map((operation) => [
-      operation,
-      (args: unknown) => withSpan(`call ${operation}`, CALL, () => call(operation, args)),
-    ]),
+    operations.map((operation) => [operation, (args: unknown) => call(operation, args)]),
   ) as unknown as WorkerOperations
 }
-
-const CALL = { kind: 'client', attributes: { 'rpc.system': 'drape' } } as const

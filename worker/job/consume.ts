@@ -53,6 +53,7 @@ export interface ConsumeOptions {
 /** A fraction of the lease, so that one slow call does not lose the lease. */
 const RENEW_MS = 2000
 const RETRY_SECONDS = [1, 4]
+const CALL = { kind: 'client', attributes: { 'peer.service': 'drape-api' } } as const
 
 /**
  * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement of the API: an attempt that is over
@@ -219,7 +220,8 @@ async function store(job: TryOnJob, result: SignedResult, options: ConsumeOption
   const key = resultKeyOf({ ...job, format })
   await storage.put(key, result.image, { contentType: `image/${format}` })
   const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt }
-  if (await calls.complete({ ...about, outcome })) return 'completed'
+  const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
+  if (completed) return 'completed'
   // The record expires within an hour.
   await storage.delete([key])
   return 'late'
@@ -247,7 +249,9 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
       'try-on failed',
     )
     describeSpan({ 'error.type': error.code })
-    await calls.fail({ id, attempt, code: error.code, message: error.message, details })
+    await withSpan('fail generation', CALL, () =>
+      calls.fail({ id, attempt, code: error.code, message: error.message, details }),
+    )
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
@@ -258,7 +262,9 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     return
   }
   log.error({ err: error }, 'try-on will be retried')
-  await calls.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) })
+  await withSpan('retry generation', CALL, () =>
+    calls.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) }),
+  )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
 }
 

@@ -157,7 +157,6 @@ export const WorkerCallSchema = Type.Object({
   /** Time by the clock of Redis, in ms since 1970, after which nobody waits for the call: it is not executed. */
   until: Type.Number(),
   isRepeat: Type.Boolean(),
-  traceparent: Type.Optional(Type.String()),
 })
 export type WorkerCall = Static<typeof WorkerCallSchema>
 

@@ -54,14 +54,13 @@ const FAILURES: readonly ErrorCode[] = [
   'RESULT_REJECTED',
 ]
 
-/** Initialises the ends of generations of these engines, so that the first is visible to rate(). */
-export function zeroEnds({ finished, ended }: Metrics, engines: readonly string[]): void {
-  for (const engine of engines) {
-    for (const serviceClass of SERVICE_CLASSES) {
-      zeroFailures({ finished }, engine, serviceClass)
-      finished.inc({ engine, status: 'COMPLETED', code: '', class: serviceClass }, 0)
-      ended.zero({ engine, status: 'COMPLETED', class: serviceClass })
-    }
+/** Initialises the ends of generations of an engine, so that the first is visible to increase() and rate(). */
+export function zeroEnds({ finished, ended, starts }: Metrics, engine: string): void {
+  for (const serviceClass of SERVICE_CLASSES) {
+    zeroFailures({ finished }, engine, serviceClass)
+    finished.inc({ engine, status: 'COMPLETED', code: '', class: serviceClass }, 0)
+    ended.zero({ engine, status: 'COMPLETED', class: serviceClass })
+    starts.zero({ engine, class: serviceClass, outcome: 'expired' })
   }
 }
 

@@ -21,7 +21,7 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
     const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
     const late: Attempt[] = []
     // Slow statements make the moments between the image's arrival and the end long enough to be hit.
-    platform.links['worker-postgres'].injectFaults({ latencyMs: SLOW_MS })
+    platform.links['api-postgres'].injectFaults({ latencyMs: SLOW_MS })
     while (late.length < size.freezes) {
       const busy = await keepBusy({ platform, shop, workers: victims, imageMs: () => 0, atLeast: size.atOnce })
       await sleep(random.between(0, 3 * SLOW_MS))
@@ -34,7 +34,7 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
       for (const { worker } of busy) process.kill(-worker.pid, 'SIGCONT')
       await platform.settle()
     }
-    platform.links['worker-postgres'].injectFaults()
+    platform.links['api-postgres'].injectFaults()
     // Late statements have time to cause damage.
     await sleep(3000)
     const effective = await findEffective(platform, late)

@@ -13,13 +13,13 @@ export const killedWorkers: Scenario<{ kills: number; jobs: number }> = {
     const { database, links } = platform
     for (let kill = 0; kill < size.kills; kill++) {
       // Slow statements make the moments between them long enough to be hit.
-      links['worker-postgres'].injectFaults(random.chance(0.5) ? { latencyMs: 100 } : {})
+      links['api-postgres'].injectFaults(random.chance(0.5) ? { latencyMs: 100 } : {})
       for (let job = 0; job < size.jobs / size.kills; job++) await shop.order({ imageMs: random.between(0, 400) })
       await sleep(random.between(0, 1000))
       await workers.untilHealthy()
       await workers.kill(random.pick(workers.members))
     }
-    links['worker-postgres'].injectFaults()
+    links['api-postgres'].injectFaults()
     await platform.settle()
     await workers.stop()
     return {

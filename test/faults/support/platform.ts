@@ -19,7 +19,7 @@ import { openShop, type Shop } from './shop.ts'
 import { createLink, type Link } from './tcp-proxy.ts'
 
 /** Connections between the processes. */
-export const LINKS = ['api-postgres', 'api-redis', 'worker-postgres', 'worker-redis'] as const
+export const LINKS = ['api-postgres', 'api-redis', 'worker-redis'] as const
 export type LinkName = (typeof LINKS)[number]
 
 /** A complete installation of real processes. All connections of APIs and workers to other processes pass a link. */
@@ -87,7 +87,7 @@ export async function startPlatform({
     undo.defer(() => links[name].close())
   }
   const envOf = (program: 'api' | 'worker') => ({
-    DATABASE_URL: over(postgres.url, links[`${program}-postgres`]),
+    DATABASE_URL: over(postgres.url, links['api-postgres']),
     REDIS_URL: over(redis.url, links[`${program}-redis`]),
     FETCH_ALLOW_CIDRS: '127.0.0.0/8',
     FETCH_ALLOW_PORTS: `80,443,${images.port}`,

@@ -272,12 +272,7 @@ describe('the database role of a process', () => {
   })
 
   it('gets its privileges from drape migrate --grant', async () => {
-    const { code, output } = await drape(
-      'migrate',
-      '--grant',
-      'worker=drape_controller,controller=drape_controller',
-      '--json',
-    )
+    const { code, output } = await drape('migrate', '--grant', 'api=drape_api,controller=drape_controller', '--json')
     expect(JSON.parse(output)).toEqual({
       applied: [],
       granted: [
