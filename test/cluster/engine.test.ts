@@ -165,7 +165,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       engines: ['mock'] as string[],
       idleSince: 0,
     } as const
-    await createPoolRegistry(redis).report({ ...report, downloadSeconds: 41.2 }, pod.metadata.uid)
+    await createPoolRegistry(redis).report({ ...report, downloadSeconds: 41.2 }, { uid: pod.metadata.uid })
     const conditions = ['PodScheduled', 'Initialized', 'Ready'].map((type, i) => ({
       type,
       status: 'True',

@@ -79,7 +79,7 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       const sick = since !== undefined && { sick: { reason: 'DeviceError', message: 'CUDA failure 700', since } }
       const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
       const about = { slots: 1, provider: 'cpu', engines: ['mock'], idleSince: jobs === 0 ? idleSince : null }
-      await registry.report({ host, state, fence, jobs, ...about, ...sick }, worker.uid)
+      await registry.report({ host, state, fence, jobs, ...about, ...sick }, { uid: worker.uid })
     }
   }
   let beating: Promise<void> | null = null

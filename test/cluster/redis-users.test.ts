@@ -109,7 +109,7 @@ describe.skipIf(controlPlane === null)('processes with the Redis users of the ch
       // The controller reconciles a changed pool at once.
       await apply(1, count)
       for (const uid of ['', 'guessed'])
-        await createPoolRegistry(forger).report({ ...forged, engines: ['mock'], idleSince: 0 }, uid)
+        await createPoolRegistry(forger).report({ ...forged, engines: ['mock'], idleSince: 0 }, { uid })
       await new Promise((resolve) => setTimeout(resolve, 100))
       seen.add((await statusOf())?.workers.find(({ name }) => name === worker.name)?.state)
     }
@@ -129,6 +129,8 @@ describe.skipIf(controlPlane === null)('processes with the Redis users of the ch
   it.each<[Role, string]>([
     ['worker', 'get drape:pool-worker:other'],
     ['worker', 'zrange drape:pool-workers 0 -1'],
+    ['worker', 'xrange drape:pool-changes - +'],
+    ['worker', 'lrange drape:worker-calls 0 -1'],
     ['worker', 'zremrangebyscore drape:pool-workers 0 1'],
     ['worker', 'set drape:pool-word:other 1'],
     ['worker', 'set drape:pool-job-limit:other 1'],

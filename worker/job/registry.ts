@@ -198,7 +198,7 @@ export function joinPool({
     }
     const text = JSON.stringify(current)
     if (text === last.text && performance.now() - last.at < REPORT_MS) return
-    await registry.report(current, uid)
+    await registry.report(current, { uid, isChanged: text !== last.text })
     last = { text, at: performance.now() }
   }
 

@@ -39,17 +39,33 @@ const REPORTS = 'drape:pool-workers'
 const REPORT_PREFIX = 'drape:pool-worker:'
 /** A crashed worker stays listed for this long. */
 const LISTED_SECONDS = 3600
-/** Redis alone decides which reports have expired. Writes nothing: a reader may have no permission to write. */
+/** Names of reports that have changed, in the order of the changes. */
+const CHANGES = 'drape:pool-changes'
+/** More than change between two reads; a reader that has missed changes reads all reports. */
+const MAX_CHANGES = 20_000
+/** Interval at which a reader reads all reports, should it have missed a change. */
+const WHOLE_MS = 60_000
+/**
+ * Returns the reports that have changed since a change (all without it), the last change, and the names of workers that have been silent
+ * by the clock of Redis. Writes nothing: a reader may have no permission to write.
+ */
 const FIND_REPORTS = `
-local found = {}
-for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  local text = redis.call('GET', ARGV[1] .. name)
-  if text then
-    found[#found + 1] = name
-    found[#found + 1] = text
-  end
+local time = redis.call('TIME')
+local silent = redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (time[1] - ARGV[3]) * 1000, 'BYSCORE')
+local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+local isPart = ARGV[2] ~= '' and #redis.call('XRANGE', KEYS[2], ARGV[2], ARGV[2]) == 1
+local names = {}
+if isPart then
+  for _, change in ipairs(redis.call('XRANGE', KEYS[2], '(' .. ARGV[2], '+')) do names[#names + 1] = change[2][2] end
+else
+  names = redis.call('ZRANGE', KEYS[1], 0, -1)
 end
-return found`
+local found = {}
+for _, name in ipairs(names) do
+  found[#found + 1] = name
+  found[#found + 1] = redis.call('GET', ARGV[1] .. name) or ''
+end
+return { isPart and 1 or 0, newest and newest[1] or '', found, silent }`
 
 /**
  * Reports between workers of pools and the controller. Everything here may be lost with Redis. A worker of a pod names its report by
@@ -58,39 +74,52 @@ return found`
 export function createPoolRegistry(redis: Redis) {
   const check = compileCheck(WorkerReportSchema)
   const { client } = redis
+  /** The reports of the last read. */
+  const known = new Map<string, WorkerReport>()
+  let last = { change: '', wholeAt: Number.NEGATIVE_INFINITY }
   return {
-    report: async (report: WorkerReport, uid = ''): Promise<void> => {
+    /** `isChanged`: whether the report differs from the last one. */
+    report: async (report: WorkerReport, { uid = '', isChanged = true } = {}): Promise<void> => {
       const name = reportName(report.host, uid)
       // No script: scripts require permission to read their keys.
-      await client
+      const commands = client
         .multi()
         .set(reportKey(name), JSON.stringify(report), { expiration: { type: 'EX', value: REPORT_SECONDS } })
-        .zAdd(REPORTS, { value: name, score: Date.now() })
-        .execAsPipeline()
+        .zAdd(REPORTS, { value: name, score: redis.now() })
+      if (isChanged) commands.xAdd(CHANGES, '*', { name }, TRIM)
+      await commands.execAsPipeline()
     },
     forget: async (host: string, uid = ''): Promise<void> => {
       const name = reportName(host, uid)
-      await client.multi().del(reportKey(name)).zRem(REPORTS, name).execAsPipeline()
+      await client.multi().del(reportKey(name)).zRem(REPORTS, name).xAdd(CHANGES, '*', { name }, TRIM).execAsPipeline()
     },
     /** Drops the names of workers that have not reported for an hour; for the controller. */
     forgetLost: async (): Promise<void> => {
-      await client.zRemRangeByScore(REPORTS, 0, Date.now() - LISTED_SECONDS * 1000)
+      await client.zRemRangeByScore(REPORTS, 0, redis.now() - LISTED_SECONDS * 1000)
     },
     /** The last order to the worker on this host; null when there is none that this version knows. */
     readOrder: async (host: string): Promise<DrainOrder | null> => {
       const word = await client.get(orderKey(host))
       return word === 'take' ? 'take' : readNumber(word)
     },
-    /** The reports of all live workers, by `reportName`. */
+    /** The reports of all live workers, by `reportName`. Reads only what has changed since the last call. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
-      const found = (await client.eval(FIND_REPORTS, { keys: [REPORTS], arguments: [REPORT_PREFIX] })) as string[]
-      return new Map(
-        Array.from({ length: found.length / 2 }, (_, i) => found.slice(2 * i, 2 * i + 2)).flatMap(([name, text]) => {
-          // Any worker can write a report; a malformed one must not hide the others.
-          const result = check(parseJsonOrNull(text))
-          return result.ok ? [[name, result.value] as const] : []
-        }),
-      )
+      if (performance.now() - last.wholeAt > WHOLE_MS) last = { change: '', wholeAt: performance.now() }
+      const [isPart, change, found, silent] = (await client.eval(FIND_REPORTS, {
+        keys: [REPORTS, CHANGES],
+        arguments: [REPORT_PREFIX, last.change, String(REPORT_SECONDS)],
+      })) as [number, string, string[], string[]]
+      last = { ...last, change }
+      if (isPart === 0) known.clear()
+      for (let i = 0; i < found.length; i += 2) {
+        // Any worker can write a report; a malformed one must not hide the others.
+        const result = check(parseJsonOrNull(found[i + 1]))
+        if (result.ok) known.set(found[i], result.value)
+        else known.delete(found[i])
+      }
+      const live = new Map(known)
+      for (const name of silent) live.delete(name)
+      return live
     },
     /** Sets how long a draining worker may still run its jobs, in ms; null: as long as its drain permits. */
     limitJobs: async (host: string, ms: number | null): Promise<void> => {
@@ -106,6 +135,8 @@ export function createPoolRegistry(redis: Redis) {
     },
   }
 }
+
+const TRIM = { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: MAX_CHANGES } } as const
 
 /** An order of a later controller may be another word, which must not become a number. */
 function readNumber(word: string | null): number | null {

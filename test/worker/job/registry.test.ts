@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createPoolRegistry } from '../../../api/shared/engines/pool-registry.ts'
+import { createPoolRegistry, type WorkerReport } from '../../../api/shared/engines/pool-registry.ts'
 import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { announceWorker, joinPool } from '../../../worker/job/registry.ts'
@@ -94,6 +94,39 @@ it('a report is found until Redis expires it, also by a reader whose clock is wr
   await redis.client.zAdd('drape:pool-workers', { value: 'expired', score: Date.now() - 3_601_000 })
   await registry.forgetLost()
   expect(await findListed()).toEqual(['kept'])
+})
+
+it('a reader learns of changed, silent, returned and forgotten workers without reading all reports again', async () => {
+  const [writer, reader] = [createPoolRegistry(redis), createPoolRegistry(redis)]
+  const report: Omit<WorkerReport, 'host'> = {
+    state: 'taking',
+    fence: null,
+    jobs: 0,
+    slots: 1,
+    provider: 'cpu',
+    engines: [],
+    idleSince: null,
+  }
+  const jobsOf = async () =>
+    Object.fromEntries([...(await reader.findWorkers())].map(([name, { jobs }]) => [name, jobs]))
+  for (const host of ['a', 'b', 'c']) await writer.report({ ...report, host })
+  expect(await jobsOf()).toMatchObject({ a: 0, b: 0, c: 0 })
+  // Without a change nothing is read, not even this.
+  await redis.client.set('drape:pool-worker:a', 'unread')
+  await writer.report({ ...report, host: 'b', jobs: 1 })
+  await writer.report({ ...report, host: 'c' }, { isChanged: false })
+  expect(await jobsOf()).toMatchObject({ a: 0, b: 1, c: 0 })
+  await redis.client.zAdd('drape:pool-workers', { value: 'c', score: Date.now() - 11_000 })
+  expect(await jobsOf()).not.toHaveProperty('c')
+  await writer.report({ ...report, host: 'c' }, { isChanged: false })
+  await writer.forget('b')
+  const left = await jobsOf()
+  expect(left).toMatchObject({ a: 0, c: 0 })
+  expect(left).not.toHaveProperty('b')
+  // A Redis that lost its data.
+  await redis.client.flushDb()
+  await writer.report({ ...report, host: 'd' })
+  expect(await jobsOf()).toEqual({ d: 0 })
 })
 
 it('an announcement is found until it expires, and the next one drops it', async () => {
