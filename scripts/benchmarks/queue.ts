@@ -86,8 +86,7 @@ async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number
   const queued = () => redis.lLen(`bull:${engineQueueName(engines)}:wait`)
   try {
     const score = Date.now() + 60_000
-    await redis.zAdd('drape:engine-workers', { value: JSON.stringify({ worker: 'bench', engines }), score })
-    await redis.zAdd('drape:workers:try-on', { value: `bench:${10 * BACKLOG}`, score })
+    await redis.zAdd('drape:workers:try-on', { value: `${engines.join(',')} bench:${10 * BACKLOG}`, score })
     while ((await queued()) < UNTIMED) await sleep(1)
     const [started, before] = [performance.now(), await queued()]
     // Asking more often would take the processor of Postgres and Redis.
@@ -95,7 +94,7 @@ async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number
     return ((BACKLOG - before) * 1000) / (performance.now() - started)
   } finally {
     // In this order the relay does not dispatch again.
-    await redis.del(['drape:workers:try-on', 'drape:engine-workers'])
+    await redis.del('drape:workers:try-on')
     await stack.database.query(sql.unsafe`truncate outbox`)
     await redis.flushDb()
     redis.destroy()

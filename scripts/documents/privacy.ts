@@ -118,7 +118,6 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
   },
   'drape:try-on-queues': { content: 'names of queues', about: null },
   'drape:workers:': { content: 'workers and their engines', about: null },
-  'drape:engine-workers': { content: 'workers and their engines', about: null },
   'drape:engines': { content: 'what engines can do', about: null },
 }
 

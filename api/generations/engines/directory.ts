@@ -45,7 +45,7 @@ const REDIS_MS = 500
 const RESTART_MS = 300_000
 
 interface Sources {
-  readonly redis: Pick<Redis, 'isReady' | 'findTryOnWorkers'>
+  readonly redis: Pick<Redis, 'isReady' | 'findWorkers'>
   readonly cards: Pick<EngineCards, 'find'>
   readonly published: PublishedEngines
   /** Engines of workers outside of WorkerPools. */
@@ -160,7 +160,7 @@ function describe(name: string, { state, slots = 0, card, published }: Found): K
 async function findLive({ redis, cards }: Sources) {
   if (!redis.isReady()) return null
   try {
-    const [workers, found] = await within(REDIS_MS, Promise.all([redis.findTryOnWorkers(), cards.find()]))
+    const [workers, found] = await within(REDIS_MS, Promise.all([redis.findWorkers('try-on'), cards.find()]))
     const slots = new Map<string, number>()
     for (const worker of workers)
       for (const engine of worker.engines) slots.set(engine, (slots.get(engine) ?? 0) + worker.slots)

@@ -17,12 +17,14 @@ export function engineQueueName(engines: readonly string[]): string {
 }
 
 /** The engine queues that have live workers; empty while Redis is unavailable. */
-export async function findEngineQueues(redis: Pick<Redis, 'findTryOnWorkers'>): Promise<EngineQueue[]> {
-  const workers = await redis.findTryOnWorkers()
-  const byQueue = Map.groupBy(workers, ({ engines }) => engineQueueName(engines))
-  return [...byQueue].map(([queue, members]) => ({
+export async function findEngineQueues(redis: Pick<Redis, 'findWorkers'>): Promise<EngineQueue[]> {
+  const slots = new Map<readonly string[], number>()
+  for (const worker of await redis.findWorkers('try-on'))
+    slots.set(worker.engines, (slots.get(worker.engines) ?? 0) + worker.slots)
+  const byQueue = Map.groupBy([...slots], ([engines]) => engineQueueName(engines))
+  return [...byQueue].map(([queue, lists]) => ({
     queue,
-    engines: [...new Set(members.flatMap(({ engines }) => engines))].sort(),
-    slots: members.reduce((sum, { slots }) => sum + slots, 0),
+    engines: [...new Set(lists.flatMap(([engines]) => engines))].sort(),
+    slots: lists.reduce((sum, [, count]) => sum + count, 0),
   }))
 }

@@ -1,6 +1,4 @@
 import { RedisClient } from 'redis'
-import { parseJsonOrNull } from '../contract/json-or-null.ts'
-import { compileCheck, Type } from '../contract/schema.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Relay, relayToPrimary } from './sentinels.ts'
 import { infoField, serverProblem } from './server-problem.ts'
@@ -121,48 +119,35 @@ function createServerCheck(
 
 /** Registry of live workers, by their own announcements. */
 function createWorkerRegistry(client: Client) {
-  async function findMembers(key: string): Promise<string[]> {
+  /** All live workers of a queue; empty while Redis is unavailable. Workers with the same engines share the list of engines. */
+  async function findWorkers(queue: QueueName): Promise<QueueWorker[]> {
     if (!client.isReady) return []
-    return (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
-  }
-
-  /** All live workers of a queue; empty while Redis is unavailable. */
-  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
-    return (await findMembers(workersKey(queue))).flatMap((member) => {
-      const [, worker, slots] = /^(.+):(\d+)$/s.exec(member) ?? []
-      return worker === undefined ? [] : [{ worker, slots: Number(slots) }]
+    const members = (await client.eval(FIND_ANNOUNCED, { keys: [workersKey(queue)] })) as string[]
+    const lists = new Map<string, string[]>()
+    return members.flatMap((member) => {
+      const [, text, worker, slots] = /^(\S*) (.+):(\d+)$/s.exec(member) ?? []
+      if (text === undefined) return []
+      const engines = lists.get(text) ?? text.split(',').filter(Boolean)
+      lists.set(text, engines)
+      return [{ worker, slots: Number(slots), engines }]
     })
-  }
-
-  async function findTryOnWorkers(): Promise<TryOnWorker[]> {
-    const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(ENGINE_WORKERS)])
-    const engineQueues = members.map((member) => checkEngineMember(parseJsonOrNull(member)))
-    const engines = new Map(
-      engineQueues.flatMap((engineQueue) =>
-        engineQueue.ok ? [[engineQueue.value.worker, engineQueue.value.engines]] : [],
-      ),
-    )
-    return all.map(({ worker, slots }) => ({ worker, slots, engines: engines.get(worker) ?? [] }))
   }
 
   return {
     /** Announces, for `seconds`, the queues, the `slots` and the engines of this worker. */
     announce: async ({ worker, slots, seconds, queues, engines }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
-        keys: [...queues.map(workersKey), ENGINE_WORKERS],
-        arguments: [`${worker}:${slots}`, String(seconds * 1000), engineMember({ worker, engines })],
+        keys: queues.map(workersKey),
+        arguments: [memberOf({ worker, slots, engines }), String(seconds * 1000)],
       })
     },
     withdraw: async ({ worker, slots, queues, engines }: Announcement) => {
-      const leaving = queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`))
-      await Promise.all([...leaving, client.zRem(ENGINE_WORKERS, engineMember({ worker, engines }))])
+      await Promise.all(queues.map((queue) => client.zRem(workersKey(queue), memberOf({ worker, slots, engines }))))
     },
     findWorkers,
-    /** The live workers that take try-ons, with their engines. */
-    findTryOnWorkers,
     /** The live workers that take try-ons by this engine. */
     findWorkersWith: async (engine: string) =>
-      (await findTryOnWorkers()).filter(({ engines }) => engines.includes(engine)),
+      (await findWorkers('try-on')).filter(({ engines }) => engines.includes(engine)),
     /** Slots of all live workers of a queue. */
     countSlots: async (queue: QueueName): Promise<number> => {
       const workers = await findWorkers(queue)
@@ -230,25 +215,20 @@ interface Announcement {
 
 /** Start of a script: the current time in ms, by the clock of Redis, which all processes share. */
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
-const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
+const ANNOUNCE = `${NOW} for _, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, 0, now)
-  redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`
+  redis.call('ZADD', key, now + ARGV[2], ARGV[1]) end`
 // Writes nothing: a reader may have no permission to write.
 const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')`
 
-/** Sorted set of workers with their engines. */
-const ENGINE_WORKERS = 'drape:engine-workers'
-
-interface TryOnWorker {
+interface QueueWorker {
   readonly worker: string
   readonly slots: number
   readonly engines: readonly string[]
 }
 
-const checkEngineMember = compileCheck(Type.Object({ worker: Type.String(), engines: Type.Array(Type.String()) }))
-
-function engineMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
-  return JSON.stringify({ worker, engines })
+function memberOf({ worker, slots, engines }: QueueWorker): string {
+  return `${engines.join(',')} ${worker}:${slots}`
 }
 
 function workersKey(queue: QueueName): string {

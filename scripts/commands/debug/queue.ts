@@ -23,7 +23,7 @@ export async function readQueue({ id, attempt, engine, worker, outbox }: Generat
   })
   try {
     await becomesReady(redis)
-    const workers = await redis.findTryOnWorkers()
+    const workers = await redis.findWorkers('try-on')
     const isDispatched = outbox !== null && outbox.dispatchedAt !== null
     return {
       job: isDispatched ? await redis.findJob(outbox.queue, jobId(id, attempt)) : null,

@@ -65,7 +65,7 @@ async function examineUser({ client }: Redis): Promise<Finding> {
 async function examineQueue(redis: Redis, openDatabase: () => Database): Promise<readonly Finding[]> {
   return examine('queue', 'Check DATABASE_URL: the backlog is in Postgres.', async () => {
     const [workers, unfinished] = await Promise.all([
-      redis.findTryOnWorkers(),
+      redis.findWorkers('try-on'),
       createBacklog(openDatabase()).findUnfinished(),
     ])
     const waiting = unfinished.filter(({ state }) => state !== 'running')

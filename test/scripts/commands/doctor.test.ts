@@ -102,7 +102,7 @@ describe('drape doctor', () => {
     const client = await createClient({ url: redis.url }).connect()
     try {
       // Entries of crashed workers, which a reader must leave.
-      for (const key of ['drape:pool-workers', 'drape:workers:try-on', 'drape:engine-workers'])
+      for (const key of ['drape:pool-workers', 'drape:workers:try-on'])
         await client.zAdd(key, { value: '{}', score: 1 })
       await client.aclSetUser('reader', ['on', '>reads', '~*', '&*', '+@all', '-@write'])
       const url = new URL(redis.url)

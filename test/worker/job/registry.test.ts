@@ -133,11 +133,11 @@ it('an announcement is found until it expires, and the next one drops it', async
   const announce = (worker: string) =>
     redis.announce({ queues: ['try-on'], engines: ['mock'], worker, slots: 1, seconds: 12 })
   await announce('crashed')
-  await redis.client.zAdd('drape:workers:try-on', { value: 'crashed:1', score: Date.now() - 1000 })
+  await redis.client.zAdd('drape:workers:try-on', { value: 'mock crashed:1', score: Date.now() - 1000 })
   expect(await redis.findWorkers('try-on')).toEqual([])
   expect(await redis.client.zCard('drape:workers:try-on')).toBe(1)
   await announce('next')
-  expect(await redis.client.zRange('drape:workers:try-on', 0, -1)).toEqual(['next:1'])
+  expect(await redis.client.zRange('drape:workers:try-on', 0, -1)).toEqual(['mock next:1'])
 })
 
 it('an unknown order or limit is ignored', async () => {

@@ -27,13 +27,11 @@ describe('engines that only workers name', () => {
     await expect.poll(redis.isReady).toBe(true)
     const worker = { queues: ['try-on'], engines: ['studio'], worker: 'good', slots: 2 } as const
     await redis.announce({ ...worker, seconds: 60 })
-    for (const value of ['{', 'null', '{"worker":1}', 'bad:x']) {
-      for (const key of ['drape:engine-workers', 'drape:workers:try-on']) {
-        await redis.client.zAdd(key, { value, score: Date.now() + 60_000 })
-      }
+    for (const value of ['{', 'null', '{"worker":1}', 'studio bad:x']) {
+      await redis.client.zAdd('drape:workers:try-on', { value, score: Date.now() + 60_000 })
       await redis.client.hSet('drape:engines', value, value)
     }
-    expect(await redis.findTryOnWorkers()).toEqual([{ worker: 'good', slots: 2, engines: ['studio'] }])
+    expect(await redis.findWorkers('try-on')).toEqual([{ worker: 'good', slots: 2, engines: ['studio'] }])
     expect(await redis.countSlots('try-on')).toBe(2)
     expect(await createEngineCards(redis).find()).toEqual(new Map())
     await redis.close()
