@@ -133,7 +133,7 @@ describe('drape doctor', () => {
       { host: 'cpu-1', provider: 'cpu', engines: ['mock'] },
     ]) {
       await client.set(`drape:pool-worker:${worker.host}`, JSON.stringify({ ...report, ...worker }))
-      await client.zAdd('drape:pool-workers', { value: worker.host, score: 0 })
+      await client.zAdd('drape:pool-workers', { value: worker.host, score: Date.now() })
     }
     const other = createServer((_, answer) => answer.writeHead(404).end()).listen(0, '127.0.0.1')
     await once(other, 'listening')
