@@ -54,7 +54,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   storageCalls,
   decodes,
   idleCommands,
-  ...connections,
+  connections,
   uploadCopies,
   ...waitEstimates,
   ...operator,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { sql } from '../../api/shared/database/database.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import type { Program } from './program.ts'
@@ -11,7 +10,6 @@ const JOBS = bySize({ smallest: 2, usual: 200 })
 const IDLE_SECONDS = bySize({ smallest: 1, usual: 20 })
 /** After which a worker that started is idle. */
 const SETTLED_MS = bySize({ smallest: 500, usual: 5000 })
-const CONNECTIONS = { redis: 3, postgres: 1 }
 
 export const redisCommands: Benchmark = {
   id: 'C2',
@@ -59,22 +57,21 @@ export const idleCommands: Benchmark = {
     }),
 }
 
-export const connections: readonly Benchmark[] = (['redis', 'postgres'] as const).map((kind, i) => ({
-  id: ['C7', 'C7b'][i],
-  what: `connections of a worker to ${kind === 'redis' ? 'Redis' : 'Postgres'}`,
+export const connections: Benchmark = {
+  id: 'C7',
+  what: 'connections of a worker to Redis',
   unit: 'connections',
   better: 'lower',
-  goal: CONNECTIONS[kind],
+  goal: 3,
   measure: (bench) =>
     withWorker(bench, async (stack, worker) => {
       await prepareJobs(stack)
-      const list = kind === 'redis' ? redisAddresses : postgresSessions
-      const before = await list(stack)
+      const before = await redisAddresses(stack)
       await worker.stop()
-      const after: ReadonlySet<unknown> = await list(stack)
+      const after = await redisAddresses(stack)
       return { ours: [...before].filter((one) => !after.has(one)).length, anchor: 1 }
     }),
-}))
+}
 
 async function withWorker<T>(
   bench: Bench,
@@ -123,14 +120,6 @@ async function redisAddresses({ redisUrl }: Stack): Promise<Set<string>> {
   const [own, list] = await Promise.all([redis.clientInfo(), redis.clientList()])
   redis.destroy()
   return new Set(list.map(({ addr }) => addr).filter((address) => address !== own.addr))
-}
-
-/** The process ids of the sessions in the stack's database. */
-async function postgresSessions({ database }: Stack): Promise<Set<number>> {
-  const pids = await database.anyFirst(sql.unsafe`
-    select pid from pg_stat_activity
-    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`)
-  return new Set(pids.map(Number))
 }
 
 async function countStorageCalls({ probeUrl }: Program): Promise<number> {

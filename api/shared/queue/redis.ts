@@ -8,6 +8,7 @@ export const QUEUES = ['prepare', 'try-on'] as const
 export type QueueName = (typeof QUEUES)[number]
 
 const PING_MS = 5000
+const CHECK_MS = 600_000
 /**
  * Time without data after which a connection is dead and is replaced. A consumer may block for `LISTEN_SECONDS` before
  * it sends anything; a subscriber may never receive anything.
@@ -38,14 +39,20 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   })
   // The relay knows why it closes a connection.
   client.on('error', (error: Error) => noteFault(relay && fault ? fault : error))
+  const check = () => {
+    if (role === 'subscriber' || !client.isReady) return
+    checkServer().catch((error) =>
+      log.warn({ err: error }, 'INFO of Redis failed; its maxmemory-policy must be noeviction'),
+    )
+  }
   client.on('ready', () => {
     if (fault !== undefined) log.info('Redis is available again')
     fault = undefined
-    if (role !== 'subscriber')
-      checkServer().catch((error) =>
-        log.warn({ err: error }, 'INFO of Redis failed; its maxmemory-policy must be noeviction'),
-      )
+    check()
   })
+  // Clocks drift apart.
+  const checking = setInterval(check, CHECK_MS)
+  checking.unref()
   client.connect().catch(() => {})
   // The client does not retry a connection that breaks while it is being established.
   const watchdog = setInterval(() => {
@@ -69,6 +76,7 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     ...createJobLists(client),
     close: async () => {
       clearInterval(watchdog)
+      clearInterval(checking)
       if (client.isOpen) client.destroy()
       relay?.close()
     },
