@@ -131,8 +131,10 @@ function environmentOf(
   { env, urls }: { env: NodeJS.ProcessEnv; urls: ProcessUrls },
 ): NodeJS.ProcessEnv {
   if (name === 'api') return { ...env, DATABASE_URL: urls.api }
-  const { SECRETS_KEY: _, SIGNING_SECRET: __, DATABASE_URL: ___, DATABASE_DIRECT_URL: ____, ...others } = env
-  return name === 'worker' ? others : { ...env, ...others, DATABASE_URL: urls.controller }
+  const { SECRETS_KEY: _, SIGNING_SECRET: __, ...others } = env
+  if (name !== 'worker') return { ...others, DATABASE_URL: urls.controller }
+  const { DATABASE_URL: ___, DATABASE_DIRECT_URL: ____, ...ours } = others
+  return ours
 }
 
 type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }
