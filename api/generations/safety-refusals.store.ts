@@ -22,8 +22,6 @@ const AllowanceRow = rowType(
 )
 const ImageRow = rowType(Type.Object({ image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }))
 
-export type SafetyRefusals = ReturnType<typeof createSafetyRefusals>
-
 /** The workers' store of refusals, allowances and blocks. */
 export function createSafetyRefusals(database: Database) {
   return {

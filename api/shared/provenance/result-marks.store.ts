@@ -10,8 +10,6 @@ const MadeResult = Type.Object({
 /** Engine, version and day of a result. */
 export type MadeResult = Static<typeof MadeResult>
 
-export type ResultMarks = ReturnType<typeof createResultMarks>
-
 /** IDs that results carry as an imperceptible mark. No row leads to a result, an account or a person. */
 export function createResultMarks(database: Database) {
   return {
