@@ -241,6 +241,16 @@ describe('a try-on job', () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
+  it('has its mark once when the call that records it is repeated because its reply was lost', async () => {
+    const { generationId: id, attempt, accountId } = await accept()
+    await calls.start({ id, attempt, worker: 'this' })
+    const mark = { id: 'aa41d07e25', engine: 'warp', version: '1.0.0' }
+    const result = { id, attempt, accountId, format: 'jpeg', bytes: 1, hash: null, mark } as const
+    expect(await calls.insertResult(result)).toBe(true)
+    expect(await calls.insertResult(result, { isRepeat: true })).toBe(true)
+    await expect(calls.insertResult(result)).rejects.toThrow('Another result has the ID')
+  })
+
   it('checks photo and product against the list before inference, only for accounts with a safety level', async () => {
     const asked: unknown[] = []
     const askList: ConsumeOptions['askList'] = async (images) => {
