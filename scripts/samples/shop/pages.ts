@@ -83,8 +83,8 @@ export function presentPrivacy(way: Way): string {
   const main = html`
     <main class="text">
       <h1>Privacy</h1>
-      <p>This shop is a demonstration. A photo that you try something on with goes to the try-on service of this installation and
-      is deleted there at the end of its retention.</p>
+      <p>This shop is a demonstration. A photo that you try something on with goes to the try-on service of this installation.
+      The service deletes the photo and the results after 7 days.</p>
     </main>`
   return presentPage({ title: 'Privacy – Halden', main, way })
 }
