@@ -109,10 +109,10 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
     },
   },
   'drape:worker-calls': {
-    content: 'calls of workers: IDs of generations, photos and products, hashes of images',
+    content: 'calls of workers: IDs, hashes of images',
     about: {
-      purpose: 'has the API do the work of workers in the database',
-      lifetime: 'until an API takes the call, at once',
+      purpose: 'records the work of workers',
+      lifetime: 'until an API takes it',
       erasure: 'not needed',
     },
   },
