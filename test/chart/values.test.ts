@@ -341,7 +341,6 @@ describe.skipIf(chart === null)('Helm', () => {
   it.for(Object.entries(otherNames))('refuses %s, a name of other charts, and names %s', async ([name, ours]) => {
     const says = `${name} is a name of other charts: set ${ours}`
     await expect(chart?.render({ set: { [name]: true } })).rejects.toThrow(says)
-    expect(await readFile(join(ROOT, 'charts/drape/docs/gitops.md'), 'utf8')).toContain(`\`${name.split('.')[0]}`)
     const values = readValues(await readFile(join(ROOT, 'charts/drape/values.yaml'), 'utf8'))
     for (const path of ours.split(/, | or /)) expect(isKnown(values, path.split('.')), path).toBe(true)
   })
