@@ -16,7 +16,7 @@ export const redisCommands: Benchmark = {
   what: 'Redis commands for each finished job, including its request, the relay and all polling',
   unit: 'commands',
   better: 'lower',
-  goal: 6,
+  goal: 12,
   measure: (bench) =>
     withWorker(bench, async (stack) => {
       const request = await prepareJobs(stack)
