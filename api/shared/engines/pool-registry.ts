@@ -47,7 +47,7 @@ const MAX_CHANGES = 20_000
 const WHOLE_MS = 60_000
 /**
  * Returns the reports that have changed since a change (all without it), the last change, and the names of workers that have been silent
- * by the clock of Redis. Writes nothing: a reader may have no permission to write.
+ * by the clock of Redis. Writes nothing, for EVAL_RO: a reader may have no permission to write.
  */
 const FIND_REPORTS = `
 local time = redis.call('TIME')
@@ -105,7 +105,7 @@ export function createPoolRegistry(redis: Redis) {
     /** The reports of all live workers, by `reportName`. Reads only what has changed since the last call. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
       if (performance.now() - last.wholeAt > WHOLE_MS) last = { change: '', wholeAt: performance.now() }
-      const [isPart, change, found, silent] = (await client.eval(FIND_REPORTS, {
+      const [isPart, change, found, silent] = (await client.evalRo(FIND_REPORTS, {
         keys: [REPORTS, CHANGES],
         arguments: [REPORT_PREFIX, last.change, String(REPORT_SECONDS)],
       })) as [number, string, string[], string[]]
