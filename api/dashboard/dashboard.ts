@@ -3,6 +3,7 @@ import Koa from 'koa'
 import { pageStyle } from '../http/answers/page-style.ts'
 import { createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { trimForwarded } from '../http/middleware/forwarded-headers.ts'
+import { refuseTarget } from '../http/middleware/refuse-target.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { createCodeBudget, createPages, type DashboardOptions } from './all-pages.ts'
 import { readForm } from './form.ts'
@@ -79,6 +80,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   })
   app.use(setHeaders({ isSecure }))
   app.use(refuseByPage())
+  app.use(refuseTarget)
   app.use(assets)
   app.use(requireSameOrigin({ origin }))
   app.use(readSession({ sessions, isSecure }))

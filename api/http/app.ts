@@ -9,6 +9,7 @@ import { storefrontCors } from './middleware/cors.ts'
 import { translateErrors } from './middleware/errors.ts'
 import { trimForwarded } from './middleware/forwarded-headers.ts'
 import { refuseByPage } from './middleware/refuse-by-page.ts'
+import { refuseTarget } from './middleware/refuse-target.ts'
 import { requestContext } from './middleware/request-context.ts'
 import { traceRequests } from './middleware/trace.ts'
 import type { RequestRecorder } from './request-recorder.ts'
@@ -60,18 +61,6 @@ function presentMissing(code: ErrorCode): string | null {
         <p>The address is wrong, or its content has been deleted.</p>
         <p><a href="/">To the start page</a></p>`
   return presentTextPage({ heading: 'Page not found', content, serviceName: 'Error 404' })
-}
-
-/** Koa's parsing time grows with the square of the number of parameters with one name. */
-const MAX_PARAMETERS = 200
-
-const refuseTarget: Koa.Middleware<AppState> = (ctx, next) => {
-  // No resource name contains U+0000, and Postgres rejects it in queries.
-  if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
-  if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
-    throw new DrapeError('VALIDATION_FAILED', `The query has more than ${MAX_PARAMETERS} parameters.`)
-  }
-  return next()
 }
 
 /** The interface has removed this route and promises 404, although the path supports other methods. */

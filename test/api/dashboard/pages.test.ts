@@ -110,7 +110,9 @@ describe('the pages of the dashboard', () => {
   })
 
   it('answer 404 for unknown paths', async () => {
-    for (const path of ['/nothing', '/accounts/acc_1', '/shops/shop_1', '/generations/gen_1']) {
+    const lists = ['accounts', 'shops', 'generations', 'webhooks', 'erasures', 'leads', 'removals', 'reviews']
+    const broken = lists.map((list) => `/${list}/a%00b`)
+    for (const path of ['/nothing', '/accounts/acc_1', '/shops/shop_1', '/generations/gen_1', ...broken]) {
       expect((await browser.get(path)).status, path).toBe(404)
     }
     expect((await browser.get('/webhooks/endpoint_1')).status).toBe(400)
