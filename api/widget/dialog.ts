@@ -9,7 +9,7 @@ import { presentWithdrawal } from './views/consent-view.ts'
 import { presentEarlier } from './views/earlier-view.ts'
 import { presentFailure } from './views/failure-view.ts'
 import { type PhotoActions, presentCamera, presentPhoto, presentReady } from './views/photo-view.ts'
-import { createProgressView } from './views/progress-view.ts'
+import { createProgressView, type ProgressView } from './views/progress-view.ts'
 import { presentResult, type ResultActions } from './views/result-view.ts'
 import { createStage } from './views/stage.ts'
 
@@ -58,7 +58,7 @@ export function createDialog(options: DialogOptions): Dialog {
   const announce = (text: string) => {
     polite.textContent = text
   }
-  const progress = createProgressView({ texts, announce, cancel: actions.cancel })
+  let progress: ProgressView | null = null
   const consenting = {
     texts,
     announce,
@@ -75,7 +75,10 @@ export function createDialog(options: DialogOptions): Dialog {
   function present(step: Step): HTMLElement[] {
     if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close, language: tag })
     if (step.name === 'camera') return presentCamera(step, { texts, actions })
-    if (step.name === 'sending' || step.name === 'waiting') return progress.elements
+    if (step.name === 'sending' || step.name === 'waiting') {
+      progress = createProgressView({ texts, announce, cancel: actions.cancel })
+      return progress.elements
+    }
     const shownId = step.name === 'done' ? step.result.generationId : null
     const { onlyProxy } = settings
     const after = [
@@ -102,8 +105,11 @@ export function createDialog(options: DialogOptions): Dialog {
       const isChanged = !(isWork && wasWork)
       dialog.dataset.step = step.name
       shown = step.name
-      if (isChanged) panel.replaceChildren(productLine(settings), ...present(step))
-      if (isWork) progress.update(step)
+      if (isChanged) {
+        announce('')
+        panel.replaceChildren(productLine(settings), ...present(step))
+      }
+      if (isWork) progress?.update(step)
       if (step.name === 'done') announce(texts.doneHeading)
       urgent.textContent = step.name === 'failed' ? explain(step.failure, texts) : ''
       if (isChanged) focus()

@@ -26,10 +26,11 @@ const SMALL_SIDE = 200
 
 /**
  * Reads a file as a photo. Reduces a photo that is too large if the browser can decode it. Throws `FILE_TOO_LARGE`,
- * `IMAGE_TOO_SMALL` and `UNSUPPORTED_IMAGE_TYPE`.
+ * `IMAGE_TOO_SMALL`, `INVALID_IMAGE` and `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function readPhoto(file: Blob): Promise<Photo> {
   if (file.type !== '' && !file.type.startsWith('image/')) throw new Failure('UNSUPPORTED_IMAGE_TYPE')
+  if (file.size === 0) throw new Failure('INVALID_IMAGE')
   const bitmap = await createImageBitmap(file).catch(() => null)
   const { short, long } = sidesOf(bitmap)
   if (bitmap && (short < MIN_SIDE || long > MAX_ASPECT * short)) throw new Failure('IMAGE_TOO_SMALL')

@@ -1,3 +1,4 @@
+import { remedyFor } from '../failure.ts'
 import type { Step } from '../fitting.ts'
 import { element, icon } from '../markup.ts'
 import { drawBitmap, type Photo } from '../photo.ts'
@@ -41,7 +42,13 @@ export function createStage(options: StageOptions): Stage {
 function subjectOf(step: Step): unknown {
   if (step.name === 'done') return step.result.generationId
   if (step.name === 'camera') return step.video ?? step.name
-  return step.name === 'photo' ? step.name : step.photo
+  return step.name === 'photo' ? step.name : photoIn(step)
+}
+
+/** None once a photo that the browser cannot show is refused. */
+function photoIn(step: Exclude<Step, { name: 'done' | 'camera' | 'photo' }>): Photo | null {
+  const isRefused = step.name === 'failed' && remedyFor(step.failure) === 'photo'
+  return isRefused && step.photo?.bitmap === null ? null : step.photo
 }
 
 function contentOf(step: Step, options: StageOptions): HTMLElement {
@@ -56,7 +63,7 @@ function contentOf(step: Step, options: StageOptions): HTMLElement {
   if (step.name === 'camera') {
     return step.video ?? element('div', { class: 'figure' }, icon('photo'), element('p', {}, texts.cameraWaiting))
   }
-  const photo = step.name === 'photo' ? null : step.photo
+  const photo = step.name === 'photo' ? null : photoIn(step)
   if (photo !== null) return photoOf(photo, options)
   // Shows how to frame the photo.
   return element('div', { class: 'figure guide' }, icon('person'), element('p', { class: 'small' }, texts.drop))
