@@ -50,9 +50,11 @@ export function createResultActions(options: ResultActionOptions): Omit<ResultAc
       const detail = { product: settings.product, variant: size.variant, size: size.title }
       host.dispatchEvent(new CustomEvent('drape-size', { bubbles: true, composed: true, detail }))
     },
-    leaveEmail: (email, marketingConsent) => {
-      track('widget:email_collected', { ...named(), marketing_consent: marketingConsent })
-      shop.leaveEmail(email, marketingConsent).catch(() => {})
+    leaveEmail: async (email, marketingConsent) => {
+      const properties = { ...named(), marketing_consent: marketingConsent }
+      const { success } = await shop.leaveEmail(email, marketingConsent)
+      if (success) track('widget:email_collected', properties)
+      return success
     },
   }
 }

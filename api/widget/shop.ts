@@ -116,7 +116,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     share: (generationId: string) =>
       post<ShareLink>('share-generation', { generationId, effectiveDomain: location.hostname }),
     leaveEmail: (email: string, marketingConsent: boolean) =>
-      post<object>('collect-email', { email, marketingConsent }),
+      post<{ success: boolean }>('collect-email', { email, marketingConsent }),
     /** URL from which the image can be saved as a file. */
     downloadUrl: (url: string, filename = settings.title) =>
       `${base}/download-image?${new URLSearchParams({ url, filename })}`,

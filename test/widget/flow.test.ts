@@ -121,7 +121,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       front.drape.database.maybeOne(sql.unsafe`select shop_id, email, marketing_consent from leads`),
     )
     expect(lead).toEqual({ shop_id: front.shopId, email: 'grace@shopper.example', marketing_consent: true })
-    expect(await widget.text('form')).toBe('Thank you.')
+    await until(async () => (await widget.text('form')) === 'Thank you.')
   })
 
   it('adds the product to the cart of the page', async () => {

@@ -1,33 +1,44 @@
+import { failureOf } from '../failure.ts'
 import { button, element } from '../markup.ts'
-import type { Texts } from '../texts.ts'
+import { explain, type Texts } from '../texts.ts'
 
 export interface EmailOptions {
-  readonly leave: (email: string, marketingConsent: boolean) => void
+  /** Whether the service has stored the address. */
+  readonly leave: (email: string, marketingConsent: boolean) => Promise<boolean>
   readonly announce: (text: string) => void
 }
 
-/** Asks for an e-mail address. Shoppers get no error if the shop does not accept it. */
+/** Asks for an e-mail address, until the service has stored it. */
 export function presentEmail(texts: Texts, { leave, announce }: EmailOptions): HTMLElement {
   const field = element('input', { type: 'email', id: 'email', autocomplete: 'email', placeholder: 'name@example.com' })
   const consent = element('input', { type: 'checkbox', id: 'email-consent' })
-  const problem = element('p', { class: 'warning small', id: 'email-problem', hidden: true }, texts.emailInvalid)
+  const problem = element('p', { class: 'warning small', id: 'email-problem', hidden: true })
   const send = button(texts.emailSend, () => {}, { looks: 'secondary' })
   send.type = 'submit'
 
-  const submit = (event: Event) => {
+  const findProblem = async (email: string): Promise<string | null> => {
+    if (!/^\S+@\S+\.\S+$/.test(email)) return texts.emailInvalid
+    return leave(email, consent.checked).then(
+      (isStored) => (isStored ? null : texts.emailInvalid),
+      (error: unknown) => explain(failureOf(error), texts),
+    )
+  }
+  const submit = async (event: Event) => {
     event.preventDefault()
-    const isGood = /^\S+@\S+\.\S+$/.test(field.value.trim())
-    problem.hidden = isGood
-    field.setAttribute('aria-invalid', String(!isGood))
-    if (!isGood) {
-      field.setAttribute('aria-describedby', 'email-problem')
-      announce(texts.emailInvalid)
-      return field.focus()
-    }
-    leave(field.value.trim(), consent.checked)
     const thanks = element('p', { tabindex: -1 }, consent.checked ? texts.emailThanks : texts.emailStored)
-    form.replaceChildren(thanks)
-    thanks.focus()
+    send.disabled = true
+    const found = await findProblem(field.value.trim())
+    send.disabled = false
+    if (found === null) {
+      form.replaceChildren(thanks)
+      return thanks.focus()
+    }
+    problem.hidden = false
+    problem.textContent = found
+    field.setAttribute('aria-invalid', String(found === texts.emailInvalid))
+    field.setAttribute('aria-describedby', 'email-problem')
+    announce(found)
+    field.focus()
   }
   const form = element(
     'form',
