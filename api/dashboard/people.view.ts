@@ -28,7 +28,7 @@ ${table({
   caption: 'People',
   head: ['ID', 'Account'],
   rows: found.map(({ accountId: account, accountName: name, externalUserId: person }) => [
-    html`<a href="?${new URLSearchParams({ account, person }).toString()}">${code(person)}</a>`,
+    personLink(account, person),
     accountLink({ id: account, name }),
   ]),
   empty:
@@ -36,6 +36,10 @@ ${table({
       ? html`Search by externalUserId, customer ID of a shop’s platform or anonymous ID, by the ID of a photo or generation, or by the e-mail address that a shopper left. See <a href="/erasures">erasures and their receipts</a>.`
       : html`Nobody has data under “${q}”. What was erased is found nowhere; see <a href="/erasures">erasures and their receipts</a>.`,
 })}${when(isFull, html`<p class="hint">The first matches. Search for a whole ID.</p>`)}`
+}
+
+function personLink(account: string, person: string): Html {
+  return html`<a href="?${new URLSearchParams({ account, person }).toString()}">${code(person)}</a>`
 }
 
 interface PersonPage {
@@ -49,7 +53,7 @@ export function presentPerson(
   { accountId, externalUserId }: Customer,
   { accountName, held, query, forms }: PersonPage,
 ): Html {
-  const { photos, generations, leads, consents, events, requests } = held
+  const { photos, generations, leads, consents, events, aliases, requests } = held
   const body = (fields: Fields) =>
     html`${fields.hidden('account', accountId)}${fields.hidden('person', externalUserId)}${fields.hidden('view', query.toString())}${reasonField(fields)}`
   const act = (name: string, submit: string, danger = false) =>
@@ -64,8 +68,11 @@ ${facts([
   ['Consents', count(consents.length)],
   ['Events', count(events.reduce((sum, { count: times }) => sum + times, 0))],
   ['Data requests', count(requests.length)],
+  ...(aliases.length > 0
+    ? [['Also known as', html`${aliases.map((id) => html`${personLink(accountId, id)} `)}`] as const]
+    : []),
 ])}
-<div class="columns">${section('Export', act('export', 'Download as JSON'))}${section('Erase', html`${act('erase', 'Erase this person', true)}<p class="hint">Erases what is stored under this ID everywhere: photos, results, e-mail addresses, consents and events. The receipt follows within 10 minutes.</p>`)}</div>
+<div class="columns">${section('Export', act('export', 'Download as JSON'))}${section('Erase', html`${act('erase', 'Erase this person', true)}<p class="hint">Erases what is stored under this ID everywhere: photos, results, e-mail addresses, consents and events${when(aliases.length > 0, html`. Erase the other IDs first: this erasure removes what leads to them`)}. The receipt follows within 10 minutes.</p>`)}</div>
 ${section(
   'Photos and generations',
   table({

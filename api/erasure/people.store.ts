@@ -2,7 +2,7 @@ import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { type Customer, idsOf, isGenerationOf, isOf } from '../shared/retention/customer.ts'
 import { isEventOf } from '../shared/retention/customer-traces.ts'
-import { browserId } from '../shared/shopper-id.ts'
+import { browserId, parseShopperId } from '../shared/shopper-id.ts'
 
 const FoundRow = Type.Object({
   accountId: Type.String(),
@@ -38,7 +38,11 @@ const ConsentRow = Type.Object({
   withdrawnAt: Nullable(Timestamp),
 })
 const EventRow = Type.Object({ name: Type.String(), count: Type.Integer() })
+const AliasRow = rowType(Type.Object({ id: Type.String() }))
 const RequestRow = Type.Object({ domain: Type.String(), held: Json, createdAt: Timestamp })
+
+/** Newest generations whose events lead to other IDs. Events have no index of generations. */
+const MAX_TRACED = 20
 
 /** What is stored about an end user. */
 export type HeldData = Awaited<ReturnType<People['hold']>>
@@ -74,11 +78,12 @@ export function createPeople(database: Database) {
         from named join accounts on accounts.id = account_id where named.id is not null
         order by 2, 1, 3 limit ${limit}`),
 
-    /** Everything that an erasure of the end user would delete or reduce, newest first. */
+    /** Everything that an erasure of the end user would delete or reduce, newest first, and other IDs that the person's events name. */
     hold: async (customer: Customer) => {
-      const { accountId } = customer
+      const { accountId, externalUserId } = customer
+      const own = parseShopperId(externalUserId)?.value ?? externalUserId
       const isTheirLead = sql.fragment`account_id = ${accountId} and owner_ids && ${idsOf(customer)}`
-      const [photos, generations, leads, consents, events, requests] = await Promise.all([
+      const [photos, generations, leads, consents, events, aliases, requests] = await Promise.all([
         database.any(sql.type(rowType(ImageRow))`
           select id, object_key as "objectKey", created_at as "createdAt", expires_at as "expiresAt"
           from images where ${isOf(customer)} order by id desc`),
@@ -100,11 +105,26 @@ export function createPeople(database: Database) {
           select name, count(*) as count from events
           where (received_on, batch_id) in (select received_on, id from event_batches where ${isEventOf(customer)})
           group by name order by name`),
+        database.any(sql.type(AliasRow)`
+          with theirs as (
+            select anonymous_id, customer_id from event_batches where ${isEventOf(customer)}
+            union
+            select batches.anonymous_id, batches.customer_id from (
+              select id, shop_id, created_at from generations
+              where ${isGenerationOf(customer)} and shop_id is not null order by id desc limit ${MAX_TRACED}
+            ) as made
+            join event_batches as batches on account_id = ${accountId} and coalesce(batches.shop_id, made.shop_id) = made.shop_id
+              and received_on between (created_at at time zone 'UTC')::date and (created_at at time zone 'UTC')::date + 1
+              and received_at between created_at - interval '1 minute' and created_at + interval '1 hour'
+            join events on events.received_on = batches.received_on and batch_id = batches.id and generation_id = made.id
+          )
+          select distinct id from theirs cross join unnest(array[anonymous_id, customer_id]) as id
+          where id is not null and id not in (${own}, ${browserId(own)}) order by id limit ${MAX_TRACED}`),
         database.any(sql.type(rowType(RequestRow))`
           select domain, held, data_requests.created_at as "createdAt" from data_requests join shops on shops.id = shop_id
           where account_id = ${accountId} and shop_id || ':customer:' || customer_id = any(${idsOf(customer)})`),
       ])
-      return { photos, generations, leads, consents, events, requests }
+      return { photos, generations, leads, consents, events, aliases: aliases.map(({ id }) => id), requests }
     },
   }
 }

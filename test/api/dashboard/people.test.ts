@@ -3,6 +3,7 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
+import { createEvents } from '../../../api/storefront/events/events.store.ts'
 import { createLeadOutbox } from '../../../api/storefront/leads/lead-outbox.store.ts'
 import { insertPhoto } from '../../../scripts/benchmarks/sample-data.ts'
 import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
@@ -32,6 +33,17 @@ describe('a person in the dashboard', () => {
     await dashboard.database.query(sql.unsafe`
       insert into consents (shop_id, visitor, version, language)
       values (${shopId}, customer_hash(${accountId}, ${shopper}), '2026-11', 'en')`)
+    await createEvents(dashboard.database).makePartitions(new Date(), 1)
+    await dashboard.database.query(sql.unsafe`
+      with batches as (
+        insert into event_batches (received_on, id, account_id, shop_id, anonymous_id, customer_signed, context, received_at)
+        select (created_at at time zone 'UTC')::date, no, ${accountId}, ${shopId}, browser, false, '{}', created_at
+        from generations, (values (1, 'anon_own'), (2, 'anon_other')) as seen (no, browser) where generations.id = ${generationId}
+        returning received_on, id, received_at
+      )
+      insert into events (received_on, batch_id, name, insert_id, generation_id, properties, happened_at)
+      select received_on, id, 'widget:result_view', id::text, case id when 1 then ${generationId} end, '{}', received_at
+      from batches`)
   })
   afterAll(() => dashboard.stop())
 
@@ -52,6 +64,15 @@ describe('a person in the dashboard', () => {
     for (const q of ['471', '%', 'acc_1', "' or true --", 'gen_', `${shopper} `.repeat(9)])
       expect(await open({ q }), q).not.toContain('<h1>Person</h1>')
     expect((await browser.get(`/people?q=${'x'.repeat(501)}`)).status).toBe(400)
+  })
+
+  it('leads to the browser whose events name a generation of theirs, and to no other', async () => {
+    const text = await open({ q: generationId })
+    expect(text).toContain('<dt>Events</dt><dd>0</dd>')
+    const [, links = ''] = /<dt>Also known as<\/dt><dd>(.*?)<\/dd>/s.exec(text) ?? []
+    const hrefs = [...links.matchAll(/href="([^"]+)"/g)].map(([, href]) => href.replaceAll('&#38;', '&'))
+    expect(hrefs).toEqual([pageOf('anon_own').slice('/people'.length)])
+    expect((await browser.get(`/people${hrefs[0]}`)).text).toContain('<dt>Events</dt><dd>1</dd>')
   })
 
   it('of several accounts is listed for each, and only the chosen one is shown', async () => {
