@@ -146,11 +146,11 @@ function visitorsToday(shop: ShopRecord, { generations, failed, addresses }: Vis
   const ofOne = shop.addressGenerations ?? DEFAULT_ADDRESS_GENERATIONS
   return html`${facts([
     ['Generations of visitors who are not signed in', `${count(generations)} of ${count(ofAll)}`],
-    ['Failed generations', count(failed)],
+    ['Attempts without a result', count(failed)],
   ])}
 ${table({
   caption: 'IP addresses with the highest counts',
-  head: ['Address (keyed hash)', 'Generations', 'Limit', 'Failed generations'],
+  head: ['Address (keyed hash)', 'Generations', 'Limit', 'Attempts without a result'],
   rows: addresses.map((one) => [code(one.address), count(one.generations), count(ofOne), count(one.failed)]),
   empty: 'No generations today.',
   numeric: [1, 2, 3],

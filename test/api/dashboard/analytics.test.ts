@@ -29,6 +29,8 @@ describe('the analytics of a shop', () => {
   it('show the funnel and the rates of the requested days', async () => {
     const { text } = await browser.get(`/shops/${contents.shopId}`)
     expect(text).toContain(`href="${page}"`)
+    // Cancelled and refused ones too: what the limits count.
+    expect(text).toContain('<dt>Attempts without a result</dt>')
     const { text: shown } = await browser.get(`${page}?span=week`)
     const cells = [...shown.matchAll(/<td class="(?:text|number)"[^>]*>([^<]*)<\/td>/g)].map(([, cell]) => cell)
     expect(cells.slice(0, 12)).toEqual([
