@@ -7,7 +7,7 @@ import { createGenerations } from '../../api/shared/generations/generations.stor
 import { createRetention } from '../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import type { DatabaseCommand } from './command.ts'
-import { mandatory, option, required, UsageError } from './options.ts'
+import { mandatory, option, required, requireWritable, UsageError } from './options.ts'
 import { warn } from './output.ts'
 import { withStorage } from './storage.ts'
 
@@ -25,6 +25,7 @@ export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
     inDatabase: (_, { file }) =>
       withStorage(async (storage) => {
         const path = required(file, 'file')
+        if (path !== '-') await requireWritable(path)
         const lines = (await readAll(createErasureLog(storage).read())).map((entry) => `${presentEntry(entry)}\n`)
         if (path !== '-') {
           await writeFile(path, lines.join(''), { mode: 0o600 })

@@ -1,3 +1,6 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Argument, Option } from 'commander'
 
 /** Values of the options by declared name; a boolean flag is `true`. */
@@ -47,6 +50,17 @@ export function readPage({ limit, before }: Options): { limit: number; before: s
 export function required(value: string | undefined, name: string): string {
   if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
   return value
+}
+
+/** Call before the work whose result the file receives. Does not create the file. Throws if the path cannot be written. */
+export async function requireWritable(path: string): Promise<void> {
+  try {
+    const found = await stat(path).catch(() => null)
+    if (found?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    await access(found === null ? `${dirname(path)}/.` : path, constants.W_OK)
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`)
+  }
 }
 
 export function wholeNumber(text: string, name: string, minimum: number, maximum = Infinity): number {

@@ -5,7 +5,7 @@ import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { unknownZoneOf } from '../../controller/worker-pool/schedule.ts'
 import { type Arrival, type Simulation, simulate } from '../../controller/worker-pool/simulate.ts'
 import { highestCost } from '../../controller/worker-pool/tiers.ts'
-import { type Options, required, UsageError, wholeNumber } from './options.ts'
+import { type Options, required, requireWritable, UsageError, wholeNumber } from './options.ts'
 import { plotSimulation } from './simulation-plot.ts'
 
 const DAY_SECONDS = 86_400
@@ -17,6 +17,7 @@ const MAX_PER_MINUTE = 30_000
 
 /** Simulates the rules of a YAML file with a trace of jobs. Returns decisions, waits and cost; plots them on request. */
 export async function simulateCommand(options: Options): Promise<Record<string, unknown>> {
+  if (options.plot) await requireWritable(options.plot)
   const { rules, slotsPerReplica, hourlyCost } = await readRules(required(options.policy, 'policy'))
   const number = (name: string, otherwise: string, [least, most]: readonly [number, number]) => {
     const value = wholeNumber(options[name] ?? otherwise, name, least)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createDrapeClient, readPicture } from '../../api/client/node.ts'
 import type { Answer, FreeCommand } from './command.ts'
 import { CheckFailure } from './failure.ts'
-import { mandatory, type Options, option, required, UsageError, wholeNumber } from './options.ts'
+import { mandatory, type Options, option, required, requireWritable, UsageError, wholeNumber } from './options.ts'
 import { explained, readService } from './service.ts'
 
 /** Calls of the client with the key DRAPE_API_KEY. */
@@ -34,6 +34,7 @@ export const tryOnCommands: Readonly<Record<string, FreeCommand>> = {
 }
 
 async function tryOn({ person, product, title, engine, output = 'result.jpg' }: Options): Promise<Answer> {
+  await requireWritable(output)
   const drape = createDrapeClient(readService(process.env))
   const photo = await read(required(person, 'person'))
   const named = required(product, 'product')

@@ -8,7 +8,7 @@ import type { ProductBatch } from '../../../api/client/schemas.ts'
 import { type CatalogFormat, readEntries } from '../../../api/products/entries.ts'
 import type { CatalogEntry } from '../../../api/products/entry.ts'
 import type { DrapeError } from '../../../api/shared/contract/errors.ts'
-import { UsageError } from '../options.ts'
+import { requireWritable, UsageError } from '../options.ts'
 import { createImportState, type ImportState } from './import-state.ts'
 import { createProgress } from './progress.ts'
 
@@ -46,6 +46,7 @@ export async function importProducts(options: ImportOptions): Promise<Record<str
   })
   const states = createImportState(`${path}.import`)
   const state = await states.load(`${url} ${size} ${mtimeMs}`)
+  await Promise.all([report, `${path}.import`].map(requireWritable))
   if (state.batchIds.length === 0) await rm(report, { force: true })
   const connection = createConnection({ url, apiKey: options.apiKey, fetch: options.fetch, retries: 8 })
   const progress = createProgress(process.stderr)

@@ -73,6 +73,7 @@ describe('drape simulate', () => {
       rejects(tooMuch, SAMPLE, '--trace', await write('long.csv', '1000000000,1\n')),
       rejects(tooMuch, SAMPLE, '--trace', await write('full.csv', '0,1000000000\n')),
       rejects(tooMuch, SAMPLE, '--jobs-per-minute', '30000', '--minutes', '60'),
+      rejects('cannot be written (ENOENT)', SAMPLE, '--plot', join(folder, 'missing', 'plot.svg')),
       rejects('--jobs-per-minute must be at most 30000', SAMPLE, '--jobs-per-minute', '1000000'),
     ])
   })
