@@ -43,9 +43,16 @@ function warningBox(): SecretBox {
   return { ...clearText, seal }
 }
 
+/** `help shop create` as `shop create --help`: commander's own command ignores all words after the first. */
+function withHelpOption(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('help')
+  if (at === -1 || words.slice(0, at).some((word) => word.startsWith('-'))) return words
+  return [...words.toSpliced(at, 1), '--help']
+}
+
 try {
   useProxies(process.env)
-  await createProgram(runCommand).parseAsync()
+  await createProgram(runCommand).parseAsync(withHelpOption(process.argv.slice(2)), { from: 'user' })
 } catch (error) {
   if (error instanceof CommanderError) {
     // Help was printed: on request, or because no command was given.

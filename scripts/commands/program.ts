@@ -128,7 +128,7 @@ function addCommand(group: Program, { name, command, run }: { name: string; comm
 /** Help is only for commands that exist. */
 function refuseUnknown(program: Program): void {
   program.addHelpText('beforeAll', ({ error, command }) => {
-    const [word] = command.args.filter((argument) => argument !== 'help')
+    const [word] = command.args
     const isGroup = command.commands.length > 0
     if (!error && isGroup && word && !word.startsWith('-'))
       throw new UsageError(`unknown command '${word}'`, pathOf(command))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import type { Command as Program } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
@@ -7,6 +8,8 @@ import { createDatabase, type Database } from '../../../api/shared/database/data
 import { createProgram } from '../../../scripts/commands/program.ts'
 import { createCommandLine, outputOf } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+
+const TRY_ON = ['try-on', '--person', 'photo.jpg', '--product', 'shirt.jpg', '--output']
 
 describe('the command line', () => {
   let database: Database
@@ -40,6 +43,11 @@ describe('the command line', () => {
     [['generatons', 'list'], "unknown command 'generatons' (Did you mean generations?)", ''],
     [['shop', 'secret', 'nonsense', '--help'], "unknown command 'nonsense'", 'shop secret'],
     [['generations', 'list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'generations list'],
+    [[...TRY_ON, '/nonexistent/r.jpg'], '/nonexistent/r.jpg cannot be written (ENOENT).', 'try-on'],
+    [[...TRY_ON, tmpdir()], `${tmpdir()} cannot be written (EISDIR).`, 'try-on'],
+    [['nonsense', '--help'], "unknown command 'nonsense'", ''],
+    [['help', 'nonsense'], "unknown command 'nonsense'", ''],
+    [['help', 'shop', 'nonsense'], "unknown command 'nonsense'", 'shop'],
     [['check'], "missing required argument 'name'.", 'check'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
   ])('reports the error of %j and its help in one line', async (args, problem, command) => {
