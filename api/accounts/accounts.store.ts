@@ -72,6 +72,13 @@ export function createAccounts(database: Database) {
   return {
     find,
 
+    /** Throws `ACCOUNT_NOT_FOUND`. */
+    get: async (id: string): Promise<AccountRecord> => {
+      const account = await find(id)
+      if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${id} does not exist.`)
+      return account
+    },
+
     /** Accounts except test accounts, newest first, before the given ID; all without a limit. */
     list: ({
       before = null,

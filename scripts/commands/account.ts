@@ -7,7 +7,6 @@ import {
   MAX_CREDITS,
 } from '../../api/accounts/accounts.store.ts'
 import { createLogos } from '../../api/photos/logos.store.ts'
-import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import type { DatabaseCommand } from './command.ts'
@@ -61,9 +60,7 @@ export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
     effect: 'reads',
     inDatabase: async (database, { account }) => {
       const id = required(account, 'account')
-      const found = await createAccounts(database).find(id)
-      if (found === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${id} does not exist.`)
-      return present(found)
+      return present(await createAccounts(database).get(id))
     },
   },
   'account list': {

@@ -1,3 +1,4 @@
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createGenerationSearches } from '../../api/generations/generation-search.store.ts'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import { STATUSES } from '../../api/shared/generations/generation.ts'
@@ -17,6 +18,7 @@ export const generationCommands: Readonly<Record<string, DatabaseCommand>> = {
     effect: 'reads',
     inDatabase: async (database, options) => {
       const { account, status, code } = options
+      if (account !== undefined) await createAccounts(database).get(account)
       const only = {
         ...(account && { accountId: account }),
         ...(status && { status }),

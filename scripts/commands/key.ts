@@ -32,9 +32,10 @@ export const keyCommands: Readonly<Record<string, DatabaseCommand>> = {
     summary: 'list keys with name, last four characters, restrictions and last use',
     options: [mandatory('--account <id>', 'account, acc_…')],
     effect: 'reads',
-    inDatabase: async (database, { account }) => ({
-      keys: await createApiKeys(database).list(required(account, 'account')),
-    }),
+    inDatabase: async (database, { account }) => {
+      const { id } = await createAccounts(database).get(required(account, 'account'))
+      return { keys: await createApiKeys(database).list(id) }
+    },
   },
   'key revoke': {
     summary: 'revoke a key within 3 seconds, by itself or by the ID that key list shows',
@@ -61,8 +62,7 @@ async function create(database: Database, options: Options) {
     expiresAt: readExpiry(options.expires),
     allowedCidrs: options.cidr === undefined ? null : splitList(options.cidr),
   })
-  if ((await createAccounts(database).find(accountId)) === null)
-    throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
+  await createAccounts(database).get(accountId)
   const name = options.name ?? null
   const isTest = options.test !== undefined
   if (isTest && kind === 'publishable') throw new UsageError('--test is for secret keys')

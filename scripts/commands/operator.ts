@@ -57,8 +57,7 @@ async function readRights(database: Database, { account: accountId, role }: Opti
   if (accountId === undefined && role !== undefined) return { role: readRole(role) }
   if (accountId === undefined) return { role: (await createOperators(database).hasAdmin()) ? 'viewer' : 'admin' }
   if (role !== undefined) throw new UsageError('Name either --role or --account')
-  if ((await createAccounts(database).find(accountId)) === null)
-    throw new UsageError(`The account ${accountId} does not exist`)
+  await createAccounts(database).get(accountId)
   return { accountId }
 }
 

@@ -3,9 +3,9 @@ import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createConsents, type PolicyName } from '../../api/consents/consents.store.ts'
 import { readPolicy } from '../../api/consents/read-policy.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createShops } from '../../api/shops/shops.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { mandatory, type Options, option, required, UsageError } from './options.ts'
+import { findShop } from './shop.ts'
 
 const NAMED = [
   option('--shop <id|domain>', 'shop whose visitors agree to the policy'),
@@ -38,7 +38,7 @@ export const policyCommands: Readonly<Record<string, DatabaseCommand>> = {
     inDatabase: async (database, options) => {
       const { shop, account } = options
       const name = shop === undefined ? null : await readName(database, options)
-      const accountId = name?.accountId ?? required(account, 'account')
+      const accountId = name?.accountId ?? (await createAccounts(database).get(required(account, 'account'))).id
       return { policies: await createConsents(database).listPolicies(accountId, name?.policy ?? null) }
     },
   },
@@ -46,14 +46,11 @@ export const policyCommands: Readonly<Record<string, DatabaseCommand>> = {
 
 async function readName(database: Database, { shop: named, account, policy }: Options): Promise<PolicyName> {
   if (named !== undefined) {
-    const shops = createShops(database)
-    const shop = (await shops.findById(named)) ?? (await shops.findByDomain(named))
-    if (shop === null) throw new UsageError(`the shop ${named} does not exist`)
+    const shop = await findShop(database, named)
     return { accountId: shop.accountId, policy: shop.domain }
   }
   const accountId = required(account, 'account')
-  if ((await createAccounts(database).find(accountId)) === null)
-    throw new UsageError(`the account ${accountId} does not exist`)
+  await createAccounts(database).get(accountId)
   const name = required(policy, 'policy').toLowerCase()
   if (!/^[\w.-]{1,253}$/.test(name))
     throw new UsageError('--policy must be letters, digits, dots, dashes or underscores')

@@ -1,3 +1,4 @@
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { createNamedRule } from '../../api/shared/network/addresses.ts'
@@ -75,18 +76,28 @@ export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
     summary: 'list the stored customer data that Shopify has requested',
     options: [option('--shop <id|domain>', 'only of this shop')],
     effect: 'reads',
-    inDatabase: async (database, { shop = null }) => ({
-      requests: await createShopPrivacy(database).listDataRequests(shop),
-    }),
+    inDatabase: async (database, { shop }) => {
+      const id = shop === undefined ? null : (await findShop(database, shop)).id
+      return { requests: await createShopPrivacy(database).listDataRequests(id) }
+    },
   },
   'shop list': {
     summary: 'list shops, without their secrets',
     options: [option('--account <id>', 'only of this account')],
     effect: 'reads',
-    inDatabase: async (database, { account = null }) => ({
-      shops: (await createShops(database).list(account)).map(present),
-    }),
+    inDatabase: async (database, { account }) => {
+      const id = account === undefined ? null : (await createAccounts(database).get(account)).id
+      return { shops: (await createShops(database).list(id)).map(present) }
+    },
   },
+}
+
+/** The shop with this ID or domain. Throws if it does not exist. */
+export async function findShop(database: Database, named: string): Promise<ShopRecord> {
+  const shops = createShops(database)
+  const shop = (await shops.findById(named)) ?? (await shops.findByDomain(named))
+  if (shop === null) throw new UsageError(`The shop ${named} does not exist`)
+  return shop
 }
 
 async function create(database: Database, options: Options) {

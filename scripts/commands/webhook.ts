@@ -1,3 +1,4 @@
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
 import { generateWebhookSecret, isWebhookSecret } from '../../api/shared/signing/webhook-signature.ts'
@@ -97,9 +98,10 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
     summary: 'list endpoints, without their secrets',
     options: [option('--account <id>', 'only of this account')],
     effect: 'reads',
-    inDatabase: async (database, { account = null }) => ({
-      endpoints: (await createWebhooks(database).list(account)).map(present),
-    }),
+    inDatabase: async (database, { account }) => {
+      const id = account === undefined ? null : (await createAccounts(database).get(account)).id
+      return { endpoints: (await createWebhooks(database).list(id)).map(present) }
+    },
   },
   'webhook delete': {
     summary: 'delete an endpoint and its pending deliveries',

@@ -59,7 +59,7 @@ describe('drape operator', () => {
     const { id: accountId } = await createAccounts(database).insert({ name: 'Alpha', email: null, credits: 0 })
     const create = ['operator', 'create', '--email', 'olga@example.com', '--account']
     expect(await drape(...create, 'acc_x')).toMatchObject({
-      code: 2,
+      code: 1,
       stderr: expect.stringContaining('does not exist'),
     })
     expect(await drape(...create, accountId, '--role', 'admin')).toMatchObject({ code: 2 })

@@ -60,6 +60,16 @@ describe('the command line', () => {
     expect(stderr.trimEnd()).not.toContain('\n')
   })
 
+  it.each([
+    ...['key', 'generations', 'shop', 'webhook', 'policy'].map((group) => [group, 'list', '--account', 'acc_none']),
+    ['policy', 'list', '--shop', 'none.example'],
+    ['shop', 'requests', '--shop', 'none.example'],
+    ['webhook', 'deliveries', '--endpoint', 'endpoint_none'],
+  ])('lists nothing of what does not exist: %s %s %s %s', async (...args) => {
+    const { output, stderr } = await drape(...args)
+    expect({ output, stderr }).toEqual({ output: '', stderr: expect.stringMatching(/^The \w+ \S+ does not exist\./) })
+  })
+
   it('omits the value of an unknown option from the error', async () => {
     const { code, stderr } = await drape('products', 'import', 'catalogue.csv', '--key=sk_secret')
     expect({ code, stderr }).toEqual({
