@@ -9,6 +9,12 @@ export function describeErrorTable(): string {
   return ['| Code | Status | Cause | Cure |', '|---|---|---|---|', ...rows].join('\n')
 }
 
+/** The codes that need an explanation of their status in the sentence of `docs/errors.md`. */
+export function describeFailuresOnly(): string {
+  const codes = ERROR_CODES.filter((code) => ERRORS[code].status === 500 && ERRORS[code].failure === 'only')
+  return codes.map((code) => `\`${code}\``).join(', ')
+}
+
 /** Warning table of `docs/errors.md`. A cure is written once for consecutive warnings. */
 export function describeWarningTable(): string {
   const entries = Object.entries(WARNING_CATALOGUE)

@@ -81,8 +81,8 @@ const table = {
   },
   INVALID_IMAGE_INPUT: {
     status: 400,
-    condition: 'an image has neither url nor fileKey; details names the image',
-    cure: 'Send exactly one of url and fileKey.',
+    condition: 'an image has neither url nor fileKey, or names bytes that are no longer stored; details names the image',
+    cure: 'Send exactly one of url and fileKey, and files that have expired again.',
     example: atImage('Image 1 has neither url nor fileKey.'),
   },
   INVALID_IMAGE: {
@@ -113,7 +113,7 @@ const table = {
     condition: 'the product image could not be downloaded from its url',
     cure: 'Check that the URL works without a sign-in and from outside of your network, or send the bytes.',
     example: atImage('The image could not be fetched: the server returned 404.'),
-    failure: 'also',
+    failure: 'only',
   },
   MISSING_REQUIRED_CLASSIFICATION: {
     status: 422,
