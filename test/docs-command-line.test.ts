@@ -108,7 +108,7 @@ describe('the operator commands of the docs', () => {
   })
 
   const run = async (script: string) => {
-    const env = { ...process.env, ...drape.env, ROOT, DRAPE: drape.api.url, KEY: drape.apiKey }
+    const env = { ...process.env, ...drape.env, ROOT, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
     const text = `set -eu\n${NPM}\n${script}`
     const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', text], { cwd: folder, env })
     return stdout

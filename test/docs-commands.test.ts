@@ -46,7 +46,7 @@ describe('the commands of the docs', () => {
   it.each(PAGES)('succeed in order, on %s', async (page, written) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
     const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block)
-    const env = { ...process.env, DRAPE: drape.api.url, KEY: key }
+    const env = { ...process.env, DRAPE_URL: drape.api.url, DRAPE_API_KEY: key }
     const script = `set -eu\n${commands.join('\n')}`
     const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], { cwd: folder, env })
     expect(stdout).toMatch(written)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../controller/definitions/custom-resources.ts'
 import type { KubernetesObject } from '../controller/runtime/resource.ts'
 import { readYaml } from '../controller/runtime/yaml.ts'
+import { blocksOf } from './support/documented-blocks.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const PAGES = globSync('docs/**/*.md', { cwd: ROOT }).sort()
@@ -26,6 +27,18 @@ describe('the pages under docs/', () => {
       ([, path = '']) => path,
     )
     expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
+  })
+})
+
+describe('the commands of the pages', () => {
+  it('write only files that git ignores', () => {
+    const ignored = readFileSync(resolve(ROOT, '.gitignore'), 'utf8').split('\n')
+    const blocks = PAGES.flatMap((page) => blocksOf(page)).filter(({ language }) => language === 'sh')
+    const written = blocks.flatMap(({ text }) =>
+      [...text.matchAll(/(?: -o| >) ([\w-]+\.\w+)/g)].map(([, name]) => name),
+    )
+    expect(written).toContain('result.jpg')
+    expect(written.filter((name) => !ignored.includes(`/${name}`))).toEqual([])
   })
 })
 

@@ -17,7 +17,7 @@ import {
   type Storefront,
 } from './demo-records.ts'
 import { createPorts } from './ports.ts'
-import { aborted, ROOT, runSession, say } from './session.ts'
+import { aborted, ROOT, requireKnownArguments, runSession, say } from './session.ts'
 import { readSettings } from './settings.ts'
 import type { Stack } from './stack.ts'
 
@@ -51,6 +51,7 @@ const [once, open] = KNOWN.map((option) => process.argv.includes(option))
 /** What the demo of this data folder prints, while it runs. */
 const STEPS = join(readSettings(process.env, ROOT).dataFolder, 'demo', 'running.json')
 
+requireKnownArguments(KNOWN)
 if (once || !(await presentRunning())) await runSession(once ? runOnce : runDemo, { known: KNOWN, dashboard: !once })
 
 async function runOnce(stack: Stack, interrupted: AbortSignal): Promise<void> {
@@ -165,7 +166,7 @@ In a browser:
 
 For the commands of the README, in another shell:
 
-  export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
+  export DRAPE_URL=${report.url} DRAPE_API_KEY=${apiKey} ACCOUNT=${id}
   export DATABASE_URL=${env.DATABASE_URL} REDIS_URL=${env.REDIS_URL}
   export STORAGE_URL=${env.STORAGE_URL}
   export SECRETS_KEY=${env.SECRETS_KEY ?? ''} SIGNING_SECRET=${env.SIGNING_SECRET}

@@ -75,10 +75,10 @@ describe('the packed npm package', () => {
     expect(text).toContain('Node 20.3 or later')
     const snippet = /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? ''
     expect(snippet).toContain('http://localhost:8080')
-    const readsAddress = snippet.includes('process.env.DRAPE ??')
+    const readsAddress = snippet.includes('process.env.DRAPE_URL ??')
     const shown = readsAddress ? snippet : snippet.replace('http://localhost:8080', drape.api.url)
     await compile('shown', shown, { types: ['node'] })
-    const env = { ...process.env, DRAPE: drape.api.url, KEY: drape.apiKey, DRAPE_API_KEY: drape.apiKey }
+    const env = { ...process.env, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
     expect((await run(oldestNode, ['--version'])).stdout).toMatch(/^v20\.[35]\./)
     const { stdout, stderr } = await run(oldestNode, ['shown.js', 'me.jpg', 'shirt.jpg'], { cwd: project, env })
     expect(stderr).toBe('')

@@ -72,7 +72,6 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
       PYTHONPATH: CLIENT,
       BASE_URL: drape.api.url,
       API_KEY: drape.apiKey,
-      KEY: drape.apiKey,
       DRAPE_API_KEY: drape.apiKey,
       TEST_API_KEY: testKey,
       PERSON_PHOTO: join(folder, 'me.jpg'),

@@ -81,7 +81,8 @@ const table = {
   },
   INVALID_IMAGE_INPUT: {
     status: 400,
-    condition: 'an image has neither url nor fileKey, or names bytes that are no longer stored; details names the image',
+    condition:
+      'an image has neither url nor fileKey, or names bytes that are no longer stored; details names the image',
     cure: 'Send exactly one of url and fileKey, and files that have expired again.',
     example: atImage('Image 1 has neither url nor fileKey.'),
   },

@@ -101,7 +101,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   it('serves the API quickstart with the test key', async () => {
     const page = 'docs/start/api.md'
     const commands = blocksOf(page).flatMap(({ language, text }) => (language === 'sh' ? [text] : []))
-    await reader.run([`export DRAPE=${URL} KEY=${testKey}`, ...commands].join('\n'))
+    await reader.run([`export DRAPE_URL=${URL} DRAPE_API_KEY=${testKey}`, ...commands].join('\n'))
     const image = readFileSync(join(reader.folder, 'result.jpg'))
     expect(image.subarray(0, 3).toString('hex')).toBe('ffd8ff')
   })

@@ -28,7 +28,7 @@ describe('scripts/demo', () => {
     await chmod(join(opener, 'xdg-open'), 0o700)
     const env = { DATA_DIR: dataFolder, PATH: `${opener}:${process.env.PATH}`, ...ports }
     const first = await start(DEMO.replace('scripts/demo', 'scripts/demo --open'), env)
-    const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
+    const [, url, apiKey] = /^ {2}export DRAPE_URL=(\S+) DRAPE_API_KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
     const [, dashboard, email, password] =
       /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.output) ?? []
     const [, result] = /^URL: +(\S+)$/m.exec(first.output) ?? []
@@ -63,13 +63,11 @@ describe('scripts/demo', () => {
       body: JSON.stringify({ events: [eventOf('demo')], context: APP_CONTEXT }),
     })
     expect(await events.json()).toEqual({ success: true })
-    const beside = await spawnProcess({
-      command: `${ROOT}/scripts/shop`,
-      args: [],
-      cwd: '/',
-      env: { ...process.env, ...env },
-    })
+    const runBeside = (...args: string[]) =>
+      spawnProcess({ command: `${ROOT}/scripts/shop`, args, cwd: '/', env: { ...process.env, ...env } })
+    const beside = await runBeside()
     expect(await beside.ended, beside.output()).toBe(0)
+    expect(await (await runBeside('--nosuch')).ended).toBe(2)
     expect(nextStepsOf(beside.output())).toBe(nextStepsOf(first.output))
     expect(await first.program.end('SIGTERM')).toBe(0)
 

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TEST_WARNINGS } from '../../../../api/generations/test-inputs.ts'
-import { describeErrorTable, describeFailuresOnly, describeWarningTable } from '../../../../api/http/openapi/error-tables.ts'
+import {
+  describeErrorTable,
+  describeFailuresOnly,
+  describeWarningTable,
+} from '../../../../api/http/openapi/error-tables.ts'
 import { WARNING_CATALOGUE } from '../../../../api/http/openapi/warning-catalogue.ts'
 import { translateTryOn } from '../../../../api/products/legacy.routes.ts'
 

@@ -86,7 +86,7 @@ describe('a receipt by e-mail', () => {
 
   it('is requested, fetched and verified with the commands of docs/erasure.md', async () => {
     const { path: folder } = await requestService('folder', null)
-    const env = { ...process.env, ROOT, DRAPE: drape.api.url, DRAPE_URL: drape.api.url, KEY: drape.apiKey }
+    const env = { ...process.env, ROOT, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
     const follow = (commands: string, placeholders = {}) =>
       runCommands(`drape() { node "$ROOT/scripts/drape.ts" "$@"; }\n${commands}`, { folder, placeholders, env })
     const [erasure, verification, order, search] = blocksOf('docs/erasure.md')
