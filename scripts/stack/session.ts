@@ -18,11 +18,7 @@ export async function runSession(
   use: (stack: Stack, interrupted: AbortSignal) => Promise<void>,
   { known = [], dashboard = false }: { known?: readonly string[]; dashboard?: boolean } = {},
 ): Promise<never> {
-  const unknown = process.argv.slice(2).find((argument) => !known.includes(argument))
-  if (unknown !== undefined) {
-    say(`Unknown argument ${unknown}. Known: ${known.join(', ') || 'none'}`)
-    process.exit(2)
-  }
+  requireKnownArguments(known)
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -47,6 +43,14 @@ export async function runSession(
     say(error instanceof Error ? error.message : String(error))
     process.exit(1)
   }
+}
+
+/** Exits the process with an unknown argument. */
+export function requireKnownArguments(known: readonly string[]): void {
+  const unknown = process.argv.slice(2).find((argument) => !known.includes(argument))
+  if (unknown === undefined) return
+  say(`Unknown argument ${unknown}. Known: ${known.join(', ') || 'none'}`)
+  process.exit(2)
 }
 
 /** Resolves when the signal aborts. */
