@@ -18,12 +18,12 @@ export function createSecondFactorCheck({
   budget,
   now = Date.now,
 }: {
-  /** Remaining attempts of an operator. */
+  /** Remaining attempts at a factor of an operator: one set up after a reset starts with all. */
   budget: RateLimiter
   now?: () => number
 }): SecondFactorCheck {
   return async (operatorId, { code: typed, confirm = false }, factors) => {
-    const { allowed, resetSeconds } = await budget(operatorId)
+    const { allowed, resetSeconds } = await budget(`${operatorId} ${await factors.findCreation(operatorId)}`)
     if (!allowed) {
       const minutes = Math.ceil(resetSeconds / 60)
       throw new DrapeError('RATE_LIMITED', `Too many codes. Try again in ${minutes} min.`, {

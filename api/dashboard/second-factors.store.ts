@@ -7,6 +7,8 @@ const FactorRow = rowType(
   Type.Object({ secret: Type.String(), confirmedAt: Nullable(Timestamp), recoveryCodes: Type.Integer() }),
 )
 
+const CreationRow = rowType(Type.Object({ createdAt: Timestamp }))
+
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
 /** Store of each operator's authenticator secret and recovery codes. */
@@ -18,6 +20,13 @@ export function createSecondFactors(database: Database) {
         select secret, confirmed_at as "confirmedAt", jsonb_array_length(recovery_hashes) as "recoveryCodes"
         from operator_second_factors where operator_id = ${operatorId}`)
       return factor && { ...factor, secret: await database.secrets.open(factor.secret, factorPlace(operatorId)) }
+    },
+
+    /** When the factor was first stored, in ms; null without a factor. Decrypts nothing: recovery codes need no key. */
+    findCreation: async (operatorId: string): Promise<number | null> => {
+      const createdAt = await database.maybeOneFirst(sql.type(CreationRow)`
+        select created_at as "createdAt" from operator_second_factors where operator_id = ${operatorId}`)
+      return createdAt?.getTime() ?? null
     },
 
     /** Stores an unconfirmed secret. Returns false if a confirmed secret exists. */

@@ -186,6 +186,19 @@ describe('the second factor of an operator', () => {
     expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true])
   })
 
+  it('can be set up again after a reset, whatever was tried before', async () => {
+    const { email } = await enrolled('support')
+    const { browser } = await enterPassword(email)
+    for (let i = 0; i < 5; i++) await enterCode(browser, `00000${i}`)
+    const operators = createOperators(dashboard.database)
+    await operators.resetSecondFactor((await operators.find(email))?.id ?? '')
+    const { secret, confirm } = await enrol(await dashboard.signIn(email))
+    const tries: number[] = []
+    for (let i = 0; i < 4; i++) tries.push((await confirm(`00000${i}`)).status)
+    tries.push((await confirm(codeOf(secret))).status)
+    expect(tries).toEqual([400, 400, 400, 400, 200])
+  })
+
   it('ends the other sessions of the operator when it is set up', async () => {
     const email = await add('support')
     const [first, second] = [await dashboard.signIn(email), await dashboard.signIn(email)]
