@@ -38,6 +38,14 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'environment variables': '/guide/configuration#',
   'air gapped cluster': '/guide/kubernetes/air-gap#',
   'prometheus alerts': '/guide/runbooks#',
+  'too many requests': '/guide/api#rate-limits',
+  'how long are photos stored': '/guide/retention#how-long-images-are-stored',
+  'max file size': '/guide/images#',
+  PENDING: '/guide/cookbook#follow',
+  'log in to dashboard': '/guide/dashboard#log-in',
+  credits: '/guide/api#credits',
+  price: '/guide/api#credits',
+  'cost of a try-on': '/guide/api#credits',
   'share link expires': '/docs/storefront#create-a-public-link',
 }
 const LONG = process.env.LONG_TESTS !== undefined
