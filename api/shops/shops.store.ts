@@ -147,6 +147,10 @@ export function createShops(database: Database) {
       return shop && openShop(database, shop)
     },
 
+    /** The shop with this ID or domain (case-insensitive), active or not. */
+    findNamed: (shop: string): Promise<ShopRecord | null> =>
+      database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where ${named(shop)}`),
+
     /** The shop of this id, active or not. */
     findById: (id: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),

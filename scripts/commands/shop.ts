@@ -94,8 +94,7 @@ export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
 
 /** The shop with this ID or domain. Throws if it does not exist. */
 export async function findShop(database: Database, named: string): Promise<ShopRecord> {
-  const shops = createShops(database)
-  const shop = (await shops.findById(named)) ?? (await shops.findByDomain(named))
+  const shop = await createShops(database).findNamed(named)
   if (shop === null) throw new UsageError(`The shop ${named} does not exist`)
   return shop
 }

@@ -195,6 +195,7 @@ describe('the command line', () => {
     )
     expect(sealed).toMatchObject({ code: 0, stderr: '' })
     const other = createCommandLine(url, { SECRETS_KEY: randomBytes(32).toString('base64') })
+    expect(await other.answered('shop', 'requests', '--shop', 'sealed.example')).toEqual({ requests: [] })
     const { code, stderr } = await other.drape('secrets', 'rewrap')
     expect(code).toBe(1)
     expect(stderr).toMatch(
