@@ -50,11 +50,13 @@ export function createResultActions(options: ResultActionOptions): Omit<ResultAc
       const detail = { product: settings.product, variant: size.variant, size: size.title }
       host.dispatchEvent(new CustomEvent('drape-size', { bubbles: true, composed: true, detail }))
     },
-    leaveEmail: async (email, marketingConsent) => {
+    leaveEmail: (email, marketingConsent) => {
       const properties = { ...named(), marketing_consent: marketingConsent }
-      const { success } = await shop.leaveEmail(email, marketingConsent)
-      if (success) track('widget:email_collected', properties)
-      return success
+      // The interface: shoppers see no error of this call.
+      shop
+        .leaveEmail(email, marketingConsent)
+        .then(({ success }) => success && track('widget:email_collected', properties))
+        .catch(() => {})
     },
   }
 }

@@ -1,44 +1,33 @@
-import { failureOf } from '../failure.ts'
 import { button, element } from '../markup.ts'
-import { explain, type Texts } from '../texts.ts'
+import type { Texts } from '../texts.ts'
 
 export interface EmailOptions {
-  /** Whether the service has stored the address. */
-  readonly leave: (email: string, marketingConsent: boolean) => Promise<boolean>
+  readonly leave: (email: string, marketingConsent: boolean) => void
   readonly announce: (text: string) => void
 }
 
-/** Asks for an e-mail address, until the service has stored it. */
+/** Asks for an e-mail address. Shoppers get no error if the shop does not accept it. */
 export function presentEmail(texts: Texts, { leave, announce }: EmailOptions): HTMLElement {
   const field = element('input', { type: 'email', id: 'email', autocomplete: 'email', placeholder: 'name@example.com' })
   const consent = element('input', { type: 'checkbox', id: 'email-consent' })
-  const problem = element('p', { class: 'warning small', id: 'email-problem', hidden: true })
+  const problem = element('p', { class: 'warning small', id: 'email-problem', hidden: true }, texts.emailInvalid)
   const send = button(texts.emailSend, () => {}, { looks: 'secondary' })
   send.type = 'submit'
 
-  const findProblem = async (email: string): Promise<string | null> => {
-    if (!/^\S+@\S+\.\S+$/.test(email)) return texts.emailInvalid
-    return leave(email, consent.checked).then(
-      (isStored) => (isStored ? null : texts.emailInvalid),
-      (error: unknown) => explain(failureOf(error), texts),
-    )
-  }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    const thanks = element('p', { tabindex: -1 }, consent.checked ? texts.emailThanks : texts.emailStored)
-    send.disabled = true
-    const found = await findProblem(field.value.trim())
-    send.disabled = false
-    if (found === null) {
-      form.replaceChildren(thanks)
-      return thanks.focus()
+    const isGood = /^\S+@\S+\.\S+$/.test(field.value.trim())
+    problem.hidden = isGood
+    field.setAttribute('aria-invalid', String(!isGood))
+    if (!isGood) {
+      field.setAttribute('aria-describedby', 'email-problem')
+      announce(texts.emailInvalid)
+      return field.focus()
     }
-    problem.hidden = false
-    problem.textContent = found
-    field.setAttribute('aria-invalid', String(found === texts.emailInvalid))
-    field.setAttribute('aria-describedby', 'email-problem')
-    announce(found)
-    field.focus()
+    leave(field.value.trim(), consent.checked)
+    const thanks = element('p', { tabindex: -1 }, consent.checked ? texts.emailThanks : texts.emailStored)
+    form.replaceChildren(thanks)
+    thanks.focus()
   }
   const form = element(
     'form',

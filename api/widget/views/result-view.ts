@@ -11,7 +11,7 @@ import { heading } from './photo-view.ts'
 export interface ResultActions extends CartActions {
   readonly share: () => Promise<ShareLink>
   readonly download: () => Promise<void>
-  readonly leaveEmail: (email: string, marketingConsent: boolean) => Promise<boolean>
+  readonly leaveEmail: (email: string, marketingConsent: boolean) => void
   readonly restart: () => void
   /** Shows an earlier result. */
   readonly look: (result: Result) => void
