@@ -112,7 +112,7 @@ describe('drape debug', () => {
     expect((await drape.finish(id)).status).toBe('COMPLETED')
     const done = await until(async () => {
       const seen = await debug(id)
-      return seen.webhooks[0]?.status === 'delivered' && seen
+      return events(seen).includes('webhook delivered') && seen
     })
     const lines = done.timeline.map(({ event, detail }) => `${event}: ${detail}`)
     const inOrder = [
