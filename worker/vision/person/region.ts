@@ -46,7 +46,7 @@ export function bitmapToRegion(region: Region, size: number): Affine {
 /**
  * The region as model input: `size` × `size` × 3, with black mapped to `range[0]` and white to `range[1]`. Outside the bitmap the
  * border is replicated, or black with `border: 'black'`. Each value is the mean of 2 × 2 samples of the pyramid level closest to
- * the sampling distance, which avoids aliasing; `rough`, and where the region is enlarged: one sample, in a quarter of the time.
+ * the sampling distance, which avoids aliasing; `rough`: one sample, in a quarter of the time.
  */
 export function viewRegion(
   pyramid: Pyramid,
@@ -58,7 +58,7 @@ export function viewRegion(
     rough = false,
   }: { size: number; border: 'replicate' | 'black'; range: readonly [number, number]; rough?: boolean },
 ): Float32Array {
-  const shift = rough || region.side <= size ? 0 : 1
+  const shift = rough ? 0 : 1
   const samples = size << shift
   const level = levelFor(region.side, samples)
   const source = pyramid.level(level)
