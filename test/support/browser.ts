@@ -12,8 +12,8 @@ export async function startBrowser({ args = [] }: { args?: readonly string[] } =
   const browser = await puppeteer.launch({
     executablePath: REQUIREMENTS.chromium.find(),
     // In containers tests run as root, for which the sandbox does not work. Without a GPU, its process draws everything on the CPU a
-    // second time. A context that closes while a page comes back from the cache can block the whole browser.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-features=BackForwardCache', ...args],
+    // second time.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
     protocolTimeout: 120_000,
   })
   await guardBrowser(browser, 'chromium')

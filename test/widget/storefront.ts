@@ -48,7 +48,8 @@ export async function startStorefront({
   credits = 50,
   answering = 'mock',
   env = {},
-  launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream'] }),
+  // A context that closes while a page comes back from the cache for Back can block the whole browser.
+  launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream', '--disable-features=BackForwardCache'] }),
 }: {
   credits?: number
   answering?: Answering
