@@ -396,32 +396,6 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     expect(await widget.heading()).toBe('Your photo')
   })
 
-  it('closes by Back on a phone, where the main action is always in view', async () => {
-    page = await front.openPage()
-    widget = createWidgetPage(page)
-    await page.setViewport({ width: 360, height: 480 })
-    for (const path of ['/', '/products/104']) await page.goto(`${front.shop.url}${path}`)
-    await widget.arrive()
-    const isOpen = () => widget.evaluate(`return root.querySelector('dialog').open`)
-    for (const close of [() => page.evaluate('history.back()'), () => page.keyboard.press('Escape')]) {
-      await widget.click('Try it on')
-      expect(await isOpen()).toBe(true)
-      await close()
-      await until(async () => !(await isOpen()))
-      expect(page.url()).toBe(`${front.shop.url}/products/104`)
-    }
-    await widget.click('Try it on')
-    await widget.choose(PHOTO)
-    await widget.reach('Your photo')
-    const bottom = `return Math.round(root.querySelector('.panel .primary').getBoundingClientRect().bottom)`
-    await until(() => widget.evaluate(`return root.querySelector('[part=consent]').dataset.loaded !== undefined`))
-    expect(await widget.evaluate(bottom)).toBeLessThanOrEqual(480)
-    await page.keyboard.press('Escape')
-    await until(async () => !(await page.evaluate('history.state')))
-    await page.goBack()
-    expect(page.url()).toBe(`${front.shop.url}/`)
-  })
-
   it('is hidden, with the reason in the console, for a shop whose account is deactivated', async () => {
     const accounts = createAccounts(front.drape.database)
     const { id: accountId } = await accounts.insert({ name: 'Closed', email: null, credits: 5 })
@@ -521,5 +495,32 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     }
     expect([...new Set(asked.filter((path) => path.endsWith('.json')))]).toEqual(['/apps/drape/widget/de.json'])
     expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('de-DE')
+  })
+
+  // The last test: after it, Chromium 156 can open no further page in some runs.
+  it('closes by Back on a phone, where the main action is always in view', async () => {
+    page = await front.openPage()
+    widget = createWidgetPage(page)
+    await page.setViewport({ width: 360, height: 480 })
+    for (const path of ['/', '/products/104']) await page.goto(`${front.shop.url}${path}`)
+    await widget.arrive()
+    const isOpen = () => widget.evaluate(`return root.querySelector('dialog').open`)
+    for (const close of [() => page.evaluate('history.back()'), () => page.keyboard.press('Escape')]) {
+      await widget.click('Try it on')
+      expect(await isOpen()).toBe(true)
+      await close()
+      await until(async () => !(await isOpen()))
+      expect(page.url()).toBe(`${front.shop.url}/products/104`)
+    }
+    await widget.click('Try it on')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    const bottom = `return Math.round(root.querySelector('.panel .primary').getBoundingClientRect().bottom)`
+    await until(() => widget.evaluate(`return root.querySelector('[part=consent]').dataset.loaded !== undefined`))
+    expect(await widget.evaluate(bottom)).toBeLessThanOrEqual(480)
+    await page.keyboard.press('Escape')
+    await until(async () => !(await page.evaluate('history.state')))
+    await page.goBack()
+    expect(page.url()).toBe(`${front.shop.url}/`)
   })
 })
