@@ -69,7 +69,7 @@ export function serveWorkerCalls(options: WorkerCallsOptions): { stop(): Promise
   }
 }
 
-/** Never throws. Drops what is no call, and a call that nobody waits for. */
+/** Never throws. Ignores malformed and expired calls. */
 async function answer(text: string, { redis, operations, publish, log }: WorkerCallsOptions): Promise<void> {
   const found = checkCall(parseJsonOrNull(text))
   if (!found.ok) return log.warn({ problems: found.problems }, 'a call of a worker is malformed')

@@ -1,4 +1,4 @@
-import type { ProductEdition, WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
+import { MAX_PRODUCTS, type ProductEdition, type WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { createCache } from '../../api/shared/process/cache.ts'
 import type { Log } from '../../api/shared/telemetry/log.ts'
 
@@ -44,7 +44,11 @@ export function createCachedGarments({
       if (isSweeping || products.length === 0) return
       isSweeping = true
       try {
-        const changed = new Set((await calls.findChangedProducts({ products })).map(nameOf))
+        const changed = new Set<string>()
+        // Any number of products can share the bytes of an image.
+        for (let i = 0; i < products.length; i += MAX_PRODUCTS)
+          for (const product of await calls.findChangedProducts({ products: products.slice(i, i + MAX_PRODUCTS) }))
+            changed.add(nameOf(product))
         const hashes = [...known.entries()].flatMap(([hash, editions]) =>
           [...editions.keys()].some((name) => changed.has(name)) ? [hash] : [],
         )

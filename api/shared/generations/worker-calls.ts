@@ -44,6 +44,9 @@ const OutcomeSchema = Type.Object({
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   ingredientSalt: Type.Optional(Type.String()),
 })
+/** Max products of one call. */
+export const MAX_PRODUCTS = 1000
+
 /** Arguments of each operation. A call can arrive twice, because its reply can be lost: every operation can be repeated. */
 export const WORKER_OPERATIONS = {
   start: Type.Object({ ...Attempt, worker: Type.String() }),
@@ -98,7 +101,7 @@ export const WORKER_OPERATIONS = {
     accountId: Type.String(),
     bytes: Bytes,
   }),
-  findChangedProducts: Type.Object({ products: Type.Array(EditionSchema, { maxItems: 1000 }) }),
+  findChangedProducts: Type.Object({ products: Type.Array(EditionSchema, { maxItems: MAX_PRODUCTS }) }),
   findMark: Type.Object({ id: Type.String() }),
   noteProvenanceKey: Type.Object({ fingerprint: Type.String(), certificate: Type.String() }),
 } as const
@@ -154,7 +157,7 @@ export const WorkerCallSchema = Type.Object({
   args: Type.Unknown(),
   /** Suffix of the channel of the reply. */
   replyTo: Type.String(),
-  /** Time by the clock of Redis, in ms since 1970, after which nobody waits for the call: it is not executed. */
+  /** When the call expires, by the clock of Redis, in ms since 1970. An expired call is not executed. */
   until: Type.Number(),
   isRepeat: Type.Boolean(),
 })

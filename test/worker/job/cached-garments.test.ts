@@ -2,8 +2,10 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
+import { compileCheck } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
+import { MAX_PRODUCTS, WORKER_OPERATIONS } from '../../../api/shared/generations/worker-calls.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type CachedGarments, createCachedGarments } from '../../../worker/job/cached-garments.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
@@ -53,6 +55,20 @@ describe('garments cached by engines', () => {
     kept.note(await save('shirt'), 'a1')
     await kept.sweep()
     expect(forgotten).toEqual([])
+  })
+
+  it('are evicted however many products have the same image', async () => {
+    const checkCall = compileCheck(WORKER_OPERATIONS.findChangedProducts)
+    const { findChangedProducts } = callsOf(database)
+    const many = createCachedGarments({
+      // As an API checks what arrives.
+      calls: { findChangedProducts: async (args) => (checkCall(args).ok ? findChangedProducts(args) : []) },
+      evict: (hashes) => forgotten.push(...hashes),
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
+    for (let i = 0; i <= MAX_PRODUCTS; i++) many.note({ id: uuidv7(), imagesEdition: '1' }, 'a1')
+    await many.sweep()
+    expect(forgotten).toEqual(['a1'])
   })
 
   it('are evicted when their product is deleted, and no others', async () => {
