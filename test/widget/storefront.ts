@@ -48,8 +48,7 @@ export async function startStorefront({
   credits = 50,
   answering = 'mock',
   env = {},
-  // A context that closes while a page comes back from the cache for Back can block the whole browser.
-  launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream', '--disable-features=BackForwardCache'] }),
+  launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream'] }),
 }: {
   credits?: number
   answering?: Answering

@@ -497,7 +497,6 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('de-DE')
   })
 
-  // The last test: after it, Chromium 156 can open no further page in some runs.
   it('closes by Back on a phone, where the main action is always in view', async () => {
     page = await front.openPage()
     widget = createWidgetPage(page)
