@@ -374,7 +374,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const reserved = await reserveFreePort()
     await reserved.release()
     const { site: SITE, secret: SECRET } = front.shopOptions
-    const env = { ...process.env, DRAPE: front.proxy.url, SITE, SECRET, PORT: String(reserved.port) }
+    const env = { ...process.env, DRAPE_URL: front.proxy.url, SITE, SECRET, PORT: String(reserved.port) }
     const started = await spawnProcess({ command: process.execPath, args: ['shop.mjs'], cwd: folder, env })
     const shirt = await readSample('garments/tshirt-mustard.jpg')
     const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'image' } }] }
