@@ -139,7 +139,7 @@ function closeByBack(dialog: HTMLDialogElement): () => void {
   let isLeaving = false
   const goBack = () => dialog.close()
   const addEntry = () => {
-    history.pushState({ ...history.state, drapeTryOn: true }, '')
+    if (!history.state?.drapeTryOn) history.pushState({ ...history.state, drapeTryOn: true }, '')
     addEventListener('popstate', goBack)
   }
   const left = () => {
@@ -147,6 +147,8 @@ function closeByBack(dialog: HTMLDialogElement): () => void {
     if (dialog.open) addEntry()
   }
   dialog.addEventListener('close', () => {
+    // The event follows the closing: the dialog may be open again, and then has its entry.
+    if (dialog.open) return
     removeEventListener('popstate', goBack)
     if (isLeaving || !history.state?.drapeTryOn) return
     isLeaving = true
