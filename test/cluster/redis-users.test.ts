@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPoolRegistry } from '../../api/shared/engines/pool-registry.ts'
@@ -8,11 +6,10 @@ import { createLog } from '../../api/shared/telemetry/log.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
-import { ROOT } from '../../scripts/stack/session.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
-import { type OwnRedis, startOwnRedis } from '../support/redis.ts'
-import { requestService } from '../support/request-service.ts'
+import { asProcess, createRedisUsers } from '../support/process-roles.ts'
+import { startOwnRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
@@ -21,36 +18,23 @@ import { findSharedControlPlane } from './shared-control-plane.ts'
 
 type Role = 'api' | 'worker' | 'controller'
 
-const USERS = join(ROOT, 'charts/drape/files/redis/users.acl')
 const controlPlane = await findSharedControlPlane()
 const POOL = 'guarded'
 
 describe.skipIf(controlPlane === null)('processes with the Redis users of the chart', () => {
-  let redis: OwnRedis
+  let url: string
   let drape: Drape
   let place: TestNamespace
   let nodes: FakeNodes
   let controller: TestProgram
   const undo = new AsyncDisposableStack()
-  const as = (role: Role) => {
-    const url = new URL(redis.url)
-    return Object.assign(url, { username: `drape_${role}`, password: `${role}-secret` }).href
-  }
-  const send = async (role: Role, ...command: string[]) => {
-    const client = await createClient({ url: as(role) }).connect()
-    return client
-      .sendCommand(command)
-      .then(String)
-      .finally(() => client.destroy())
-  }
+  const as = (role: Role) => asProcess(url, role)
 
   beforeAll(async () => {
     if (controlPlane === null) return
-    const file = join((await requestService('folder', null)).path, 'users.acl')
-    const users = await readFile(USERS, 'utf8')
-    await writeFile(file, users.replace('>{password}', 'nopass').replace(/\{(\w+)-password\}/g, '$1-secret'))
-    redis = await startOwnRedis({ args: ['--aclfile', file] })
+    const redis = await startOwnRedis()
     undo.defer(() => redis.kill())
+    url = await createRedisUsers(redis.url)
     place = await createTestNamespace(controlPlane)
     undo.use(place)
     await installDefinitions(place.client)
@@ -119,49 +103,10 @@ describe.skipIf(controlPlane === null)('processes with the Redis users of the ch
     await apply(0)
     await until(() => nodes.running(place.namespace).length === 0)
     await Promise.all(started)
-    const admin = await createClient({ url: redis.url }).connect()
+    const admin = await createClient({ url }).connect()
     undo.defer(() => admin.destroy())
     // Redis refused them nothing but the configuration, which would contain passwords: INFO has the policy, too.
     const refused = new Set((await admin.aclLog()).map(({ object }) => object))
     expect([...refused].filter((command) => command !== 'config|get')).toEqual([])
-  })
-
-  it.each<[Role, string]>([
-    ['worker', 'get drape:pool-worker:other'],
-    ['worker', 'zrange drape:pool-workers 0 -1'],
-    ['worker', 'xrange drape:pool-changes - +'],
-    ['worker', 'lrange drape:worker-calls 0 -1'],
-    ['worker', 'zremrangebyscore drape:pool-workers 0 1'],
-    ['worker', 'set drape:pool-word:other 1'],
-    ['worker', 'set drape:pool-job-limit:other 1'],
-    ['worker', 'hgetall drape:engines'],
-    ['worker', 'get drape:rate:logins:1'],
-    ['worker', 'del drape:bucket:writes:1'],
-    ['worker', 'lrange drape:refused:1 0 -1'],
-    ['worker', 'smembers drape:try-on-queues'],
-    ['worker', 'subscribe drape:generation:1'],
-    ['worker', 'publish other 1'],
-    ['worker', 'scan 0'],
-    ['worker', 'keys *'],
-    ['worker', 'eval return(redis.call("GET","drape:pool-worker:other")) 0'],
-    ['api', 'set drape:pool-word:other 1'],
-    ['api', 'set drape:pool-worker:other 1'],
-    ['controller', 'set drape:pool-worker:other 1'],
-    ['controller', 'lpush bull:prepare:wait 1'],
-    ['controller', 'get drape:rate:logins:1'],
-    ...(['api', 'worker', 'controller'] as const).flatMap((role): [Role, string][] => [
-      [role, 'flushall'],
-      [role, 'config set maxmemory-policy allkeys-lru'],
-      [role, 'acl setuser other on'],
-      [role, 'set other 1'],
-    ]),
-  ])('as %s may not: %s', async (role, command) => {
-    await expect(send(role, ...command.split(' '))).rejects.toThrow(/NOPERM|can't (access|run)/)
-  })
-
-  it('as worker may write its report and read its order (control)', async () => {
-    expect(await send('worker', 'set', 'drape:pool-worker:me/uid', '{}')).toBe('OK')
-    expect(await send('worker', 'zadd', 'drape:pool-workers', '1', 'me/uid')).toBe('1')
-    expect(await send('worker', 'get', 'drape:pool-word:me')).toBe('null')
   })
 })

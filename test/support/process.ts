@@ -57,8 +57,9 @@ export async function startProgram(
     DATABASE_POOL: '4',
     PUBLIC_URL: url,
     ...env,
-    // With minimal database rights, as recommended for installations.
+    // With minimal rights, as recommended for installations.
     DATABASE_URL: env.DATABASE_URL && (name === 'worker' ? undefined : asProcess(env.DATABASE_URL, name)),
+    REDIS_URL: env.REDIS_URL?.startsWith('redis://default:') ? asProcess(env.REDIS_URL, name) : env.REDIS_URL,
     PORT: String(port.port),
     PROBE_PORT: String(probePort.port),
   }

@@ -12,7 +12,7 @@ import { startPostgres, startRedis } from '../../scripts/stack/services.ts'
 import { createSupervisor } from '../../scripts/stack/supervisor.ts'
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
 import { findPrograms } from '../cluster/programs.ts'
-import { createProcessRoles } from './process-roles.ts'
+import { createProcessRoles, createRedisUsers } from './process-roles.ts'
 
 /**
  * Services for test files, which run in other processes. A service starts on its first request, so tests
@@ -68,7 +68,7 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
     await createProcessRoles(templateUrl)
     return { templateUrl }
   })
-  const redis = once(async () => startRedis({ ...(await base()), durable: false }))
+  const redis = once(async () => createRedisUsers(await startRedis({ ...(await base()), durable: false })))
   const controlPlane = once(async () => {
     const programs = await findPrograms(process.env, (text) => console.warn(text))
     if ('unavailable' in programs) return programs
