@@ -3,7 +3,7 @@ import type { Engine, EngineContext, EngineInput, EngineResult } from '../../eng
 import { protectBody } from '../composite/protect-body.ts'
 import { checkResult } from '../composite/region.ts'
 import type { Fault } from './faults.ts'
-import { judgeResult } from './score.ts'
+import { damageOf, type Judgement, judgeResult, previewQuality } from './score.ts'
 
 export interface DrawOptions extends EngineContext {
   /** 0 to 1; null: no minimum. */
@@ -62,8 +62,24 @@ async function drawOnce(engine: Engine, input: EngineInput, context: EngineConte
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
   const { image, change, product } = result
   const judgement = found ? judgeResult({ photo, person: found, garment, image, change }, product) : null
-  if (judgement?.fault && engine.manifest.kind === 'preview') throw faultError(judgement.fault)
-  return { ...result, quality: judgement?.quality ?? null }
+  const isPreview = engine.manifest.kind === 'preview'
+  return { ...result, quality: judgement && (isPreview ? qualityOfPreview(judgement) : judgement.quality) }
+}
+
+// Of 36 results below it that were rated by eye, none was good enough, and 23 must not be shown.
+const MIN_PREVIEW = 0.05
+
+function qualityOfPreview({ signs, strain, fault }: Judgement): number {
+  if (fault) throw faultError(fault)
+  const quality = previewQuality(damageOf(signs), strain)
+  if (quality >= MIN_PREVIEW) return quality
+  throw new DrapeError(
+    'RESULT_REJECTED',
+    strain.bulk > strain.skin
+      ? 'The clothes or bags in the photo stand too far off the body. Use a photo in close-fitting clothes, without a coat or a bag.'
+      : 'The garment leaves skin bare that the clothes in the photo cover. Use a photo with bare arms or another garment.',
+    { image: 'person' },
+  )
 }
 
 // The limits were chosen on results of the geometric engine; those of generative models are not known.

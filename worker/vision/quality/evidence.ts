@@ -36,7 +36,7 @@ export interface Evidence {
 }
 
 const LIKE_GARMENT = 11
-const LIKE_SKIN = 12
+const LIKE_SKIN = { tint: 12, lightness: 32 } as const
 const LIKE_BACKGROUND = 9
 const LIKE_OLD = 8
 
@@ -89,12 +89,14 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
 function skinMask(lab: Colours, colour: Lab | null): Mask {
   const mask = createMask(lab)
   if (!colour) return mask
-  const { data } = lab
-  for (let i = 0, k = 0; i < mask.data.length; i++, k += 3) {
-    const tint = norm(data[k + 1] - colour[1], data[k + 2] - colour[2])
-    mask.data[i] = tint < LIKE_SKIN && Math.abs(data[k] - colour[0]) < 32 ? 1 : 0
-  }
+  for (let i = 0; i < mask.data.length; i++) mask.data[i] = isLike(lab, i, colour, LIKE_SKIN) ? 1 : 0
   return mask
+}
+
+/** Whether pixel `i` differs less than this from a colour: in tint (distance in a and b), and in lightness. */
+export function isLike({ data }: Colours, i: number, colour: Lab, max: { tint: number; lightness: number }): boolean {
+  const tint = norm(data[3 * i + 1] - colour[1], data[3 * i + 2] - colour[2])
+  return tint < max.tint && Math.abs(data[3 * i] - colour[0]) < max.lightness
 }
 
 // The background, extrapolated behind the person.

@@ -3,6 +3,7 @@ import { type Fault, findFault } from './faults.ts'
 import { describeProduct } from './product.ts'
 import { type Result, sceneOf } from './scene.ts'
 import { findSigns, SIGNS, type Signs } from './signs.ts'
+import { findStrain, type Strain } from './strain.ts'
 
 /** Weight of each sign. Fitted by `scripts/bench quality --ranking --fit` on half of the rendered figures, except for `flat`. */
 const WEIGHTS: Signs = {
@@ -27,8 +28,12 @@ const WEIGHTS: Signs = {
 const HALF = 5
 const STEEPNESS = 0.8
 
+/** Fitted by scripts/photos/fit.ts on half of the results of the engine `warp` that were rated by eye. */
+const PREVIEW = { base: 1.9, bulk: 1.9, skin: 1.75, damage: 0.07 } as const
+
 export interface Judgement {
   readonly signs: Signs
+  readonly strain: Strain
   /** 0 to 1, where 1 has no visible fault. */
   readonly quality: number
   /** A fault that must not be shown; null if there is none. */
@@ -44,10 +49,20 @@ export function judgeResult(result: Result, product = describeProduct(result.gar
   if (!scene) return null
   const evidence = gatherEvidence(scene, product)
   const signs = findSigns(evidence)
-  return { signs, quality: qualityOf(signs), fault: findFault(evidence, signs) }
+  return { signs, strain: findStrain(evidence), quality: qualityOf(signs), fault: findFault(evidence, signs) }
 }
 
 export function qualityOf(signs: Signs): number {
-  const damage = SIGNS.reduce((sum, name) => sum + WEIGHTS[name] * Math.log1p(4 * signs[name]), 0)
-  return 1 / (1 + Math.exp(STEEPNESS * (damage - HALF)))
+  return 1 / (1 + Math.exp(STEEPNESS * (damageOf(signs) - HALF)))
+}
+
+/** The weighted sum of all signs, at least 0. */
+export function damageOf(signs: Signs): number {
+  return SIGNS.reduce((sum, name) => sum + WEIGHTS[name] * Math.log1p(4 * signs[name]), 0)
+}
+
+/** The chance, 0 to 1, that a person rates a preview good enough: 3 to 5 on the scale of scripts/photos/SCALE.md. */
+export function previewQuality(damage: number, { bulk, skin }: Strain): number {
+  const burden = PREVIEW.bulk * Math.log1p(4 * bulk) + PREVIEW.skin * Math.log1p(4 * skin) + PREVIEW.damage * damage
+  return 1 / (1 + Math.exp(burden - PREVIEW.base))
 }

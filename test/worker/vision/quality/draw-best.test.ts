@@ -118,6 +118,20 @@ describe('the better of two results of an engine that honours the seed', () => {
     expect((await drawBest(cutting, plain, options)).quality).not.toBeNull()
   })
 
+  it('is rejected if a preview engine drew it on someone in a wide coat or behind a bag', async () => {
+    const { found } = input
+    if (!found) throw new Error('the photo shows no person')
+    const wide = { ...input, found: { ...found, mask: { ...found.mask, data: found.mask.data.map(() => 1) } } }
+    const preview: Engine = { ...engine, manifest: { ...engine.manifest, kind: 'preview' } }
+    const options = { minQuality: null, signal: AbortSignal.timeout(60_000), onProgress: () => {} }
+    await expect(drawBest(preview, wide, options)).rejects.toMatchObject({
+      code: 'RESULT_REJECTED',
+      message: expect.stringContaining('close-fitting clothes'),
+    })
+    expect((await drawBest(preview, input, options)).quality).toBeGreaterThan(0.5)
+    expect((await drawBest(engine, wide, options)).quality).not.toBeNull()
+  })
+
   it('has no score and is not rejected if a test engine drew it', async () => {
     const drawing = engine
     engine = createMockEngine()

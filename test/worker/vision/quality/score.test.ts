@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { rankCorrelation, readRatings } from '../../../../scripts/photos/fit.ts'
 import { DEFECTS, damage } from '../../../../scripts/quality/defects.ts'
 import { readPairNames } from '../../../../scripts/quality/pair.ts'
 import { type Seen, seeDefects, soundResult } from '../../../../scripts/quality/ranking.ts'
 import type { Models } from '../../../../worker/inference/models.ts'
 import { describeProduct } from '../../../../worker/vision/quality/product.ts'
-import { judgeResult, qualityOf } from '../../../../worker/vision/quality/score.ts'
+import { judgeResult, previewQuality, qualityOf } from '../../../../worker/vision/quality/score.ts'
 import { sharedModels } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
@@ -54,5 +55,19 @@ describe('the score of a result', () => {
 
   it('is high for the ground truth', () => {
     for (const { signs } of seen.filter(({ defect }) => defect === null)) expect(qualityOf(signs)).toBeGreaterThan(0.6)
+  })
+})
+
+describe('the quality of a preview', () => {
+  it('ranks results as people rate them, in the half that it was not fitted on', async () => {
+    const rated = (await readRatings()).filter(({ half }) => half === 'measure')
+    const qualities = rated.map((entry) => previewQuality(entry.damage, entry))
+    const ratings = rated.map(({ rating }) => rating)
+    expect(rankCorrelation(qualities, ratings)).toBeGreaterThan(0.6)
+    const low = ratings.filter((_, k) => qualities[k] < 0.2)
+    expect(low.filter((rating) => rating === 1).length).toBeGreaterThan(
+      0.8 * ratings.filter((rating) => rating === 1).length,
+    )
+    expect(low.filter((rating) => rating >= 3).length).toBeLessThan(0.1 * low.length)
   })
 })
