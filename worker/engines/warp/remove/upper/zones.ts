@@ -64,6 +64,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   smoothArms(zones, fitting, cover)
   removeCastShadow(zones, fitting, worn)
   extendGarmentToWornEdge(zones, fitting, { garment, undressed })
+  extendSleevesToArms(zones, fitting, garment)
   return zones
 }
 
@@ -240,6 +241,40 @@ function extendGarmentToWornEdge(
   const seen = dilate(without(solid, intersect(regions.uncovered, parts.skin)), 2)
   const joined = withoutLumps(componentsTouching(broad, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
   for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
+}
+
+/**
+ * A slice of bare arm or shoulder outside of a sleeve becomes garment, because a sleeve goes around the arm. In each row, the slice is
+ * between the sleeve and the background.
+ */
+function extendSleevesToArms(
+  zones: Uint8Array,
+  { person, body, parts, placement, regions }: FittingRegions,
+  { sleeves, cover }: FlatGarment,
+): void {
+  const { width, height } = cover
+  const reach = Math.round(EDGE_EXTENSION.arm * body.unit)
+  for (const { side, length } of placement.sleeves) {
+    const { along } = regions.arms[side]
+    const outwards = side === 0 ? -1 : 1
+    for (let y = 0; y < height; y++) {
+      let edge = side === 0 ? 0 : width - 1
+      while (edge >= 0 && edge < width && sleeves.data[y * width + edge] < SOLID) edge -= outwards
+      if (edge < 0 || edge >= width) continue
+      const isArm = (x: number) => {
+        const i = y * width + x
+        const isBody = x >= 0 && x < width && person.mask.data[i] > 0.1
+        return isBody && zones[i] === KEEP && along.data[i] < length
+      }
+      // Skin, and then the outline, where the mask is soft.
+      let end = edge + outwards
+      while (isArm(end) && parts.skin.data[y * width + end] && Math.abs(end - edge) <= reach) end += outwards
+      const bare = Math.abs(end - edge) - 1
+      while (isArm(end) && person.mask.data[y * width + end] < 0.95 && Math.abs(end - edge) <= 2 * bare) end += outwards
+      if (isArm(end)) continue
+      for (let x = edge + outwards; x !== end; x += outwards) zones[y * width + x] = GARMENT
+    }
+  }
 }
 
 // A seam that is slightly further out stays so for some length; a short and thick strip is the root of an old sleeve.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BACKGROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
+import { BACKGROUND, GARMENT, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
 import { subset } from '../../../../../../worker/vision/raster/mask.ts'
@@ -106,6 +106,31 @@ describe('removing the worn garment', () => {
     const { zones } = remove(paintSleeves(figure, COLOURS.top, 25)).removal
     const { x, y } = landmarks.leftWrist
     for (const down of [5, 12, 19, 22]) expect(zones[at({ x, y: y + down })]).toBe(SKIN)
+  })
+
+  it('widens a sleeve to the outline of a bare arm', () => {
+    const laid = layGarment(figure.person, figure.photo, drawGarment())
+    const [sleeves, cover] = [laid.flat.sleeves, laid.flat.cover].map((plane) => ({
+      ...plane,
+      data: plane.data.slice(),
+    }))
+    const slice: number[] = []
+    for (let y = 0; y < cover.height; y++) {
+      const row = y * cover.width
+      const outer = sleeves.data.subarray(row, row + cover.width).findIndex((value) => value > 0)
+      if (outer === -1) continue
+      for (let x = outer; x < outer + 6; x++) {
+        if (laid.fitting.parts.skin.data[row + x]) slice.push(row + x)
+        sleeves.data[row + x] = 0
+        cover.data[row + x] = 0
+      }
+    }
+    const garment = { ...laid.flat, sleeves, cover }
+    const { zones } = removeUpper(laid.fitting, { photo: bitmapToColours(figure.photo), garment })
+    expect(slice.length).toBeGreaterThan(50)
+    expect(slice.filter((i) => zones[i] === GARMENT).length).toBeGreaterThan(0.7 * slice.length)
+    const { leftElbow, leftWrist } = landmarks
+    for (const share of [0.3, 0.6]) expect(zones[at(between(leftElbow, leftWrist, share))]).toBe(0)
   })
 
   it('gives an arm a smooth outline where the old sleeve is jagged', () => {
