@@ -26,8 +26,14 @@ export async function presentPythonModels(python: string): Promise<string> {
       ...['--custom-file-header-path', header, '--disable-timestamp', '--formatters', 'builtin'],
       ...['--output-model-type', 'typing.TypedDict', '--no-use-closed-typed-dict', '--target-python-version', '3.10'],
       ...['--naming-strategy', 'parent-prefixed', '--enum-field-as-literal', 'all', '--use-double-quotes'],
-      ...['--use-standard-collections', '--use-union-operator', '--use-schema-description'],
-      ...['--use-field-description', '--use-inline-field-description'],
+      ...[
+        '--reuse-model',
+        '--collapse-reuse-models',
+        '--use-standard-collections',
+        '--use-union-operator',
+        '--use-schema-description',
+      ],
+      ...['--use-field-description', '--use-inline-field-description', '--use-single-line-docstring'],
     ])
     return await readFile(output, 'utf8')
   } finally {
