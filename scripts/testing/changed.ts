@@ -11,12 +11,11 @@ export interface ChangedTests {
 
 /** Time budget for test files that only start a changed program; the nearest come first. */
 const BUDGET_SECONDS = 100
-/** What a clone without another branch has changed. */
-const RECENT = '24 hours ago'
 
 /** The test files affected by changes since a commit, including uncommitted ones. */
 export async function findChangedTests(since: string): Promise<ChangedTests> {
-  return chooseTests(await findChangedFiles(since), await readWholeGraph(), readDurations())
+  const paths = await git('ls-files', '--cached', '--others', '--exclude-standard')
+  return chooseTests(await findChangedFiles(since), readGraph(paths), readDurations())
 }
 
 async function findChangedFiles(since: string): Promise<string[]> {
@@ -25,42 +24,8 @@ async function findChangedFiles(since: string): Promise<string[]> {
   return (await Promise.all(lists)).flat()
 }
 
-async function readWholeGraph(): Promise<Graph> {
-  return readGraph(await git('ls-files', '--cached', '--others', '--exclude-standard'))
-}
-
 function git(...args: string[]): Promise<string[]> {
   return run('git', args, { cwd: ROOT }).then((text) => text.split('\n').filter(Boolean))
-}
-
-/**
- * Groups of test files, first the one of which the change reaches the largest share. The change is what the branch adds to the default branch of
- * the remote, or the commits of the last day.
- */
-export async function rankLanes<T extends { readonly files: readonly string[] }>(groups: readonly T[]): Promise<T[]> {
-  if (groups.length < 2) return [...groups]
-  const changed = await findChangedFiles(await findBase()).catch(() => [])
-  if (changed.length === 0) return [...groups]
-  return rankByReach(groups, changed, await readWholeGraph())
-}
-
-export function rankByReach<T extends { readonly files: readonly string[] }>(
-  groups: readonly T[],
-  changed: readonly string[],
-  graph: Graph,
-): T[] {
-  const shareOf = ({ files }: T) =>
-    files.filter((file) => isReached(graph, file, 'start', changed)).length / files.length
-  const shares = new Map(groups.map((group) => [group, shareOf(group)]))
-  return groups.toSorted((a, b) => (shares.get(b) ?? 0) - (shares.get(a) ?? 0))
-}
-
-async function findBase(): Promise<string> {
-  const [head] = await git('rev-parse', 'HEAD')
-  const [shared] = await git('merge-base', 'origin/HEAD', 'HEAD').catch(() => [])
-  if (shared !== undefined && shared !== head) return shared
-  const [earlier] = await git('rev-list', '-1', `--before=${RECENT}`, 'HEAD')
-  return earlier ?? head
 }
 
 function isReached(graph: Graph, test: string, kind: 'import' | 'start', changed: readonly string[]): boolean {

@@ -2,7 +2,7 @@ import { run } from '../stack/commands.ts'
 import { ROOT, say } from '../stack/session.ts'
 import { type Counts, presentCounts } from '../stack/test-counts.ts'
 import { readTestArguments, type TestArguments } from './arguments.ts'
-import { findChangedTests, rankLanes } from './changed.ts'
+import { findChangedTests } from './changed.ts'
 import { installMissing } from './install.ts'
 import { findLane, getLane, groupLanes, LANE_NAMES, type LaneName, listFiles } from './lanes.ts'
 import { findNames } from './requirements.ts'
@@ -65,7 +65,7 @@ async function runParts(parts: readonly LaneFiles[]): Promise<Counts> {
   return sumCounts(results.map((result) => result.counts))
 }
 
-/** The groups of lanes in turn, in each those that the latest changes reach most first. The checks of the sources run beside the default lane. */
+/** The groups of lanes in turn. The checks of the sources run beside the default lane. */
 async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
   const missed: string[] = []
   const runPart = async (part: LaneFiles): Promise<Counts> => {
@@ -78,7 +78,7 @@ async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
   }
   const all: Counts[] = []
   for (const group of groupLanes(parts)) {
-    const queue = await rankLanes(group)
+    const queue = [...group]
     const takeTurns = async () => {
       for (let part = queue.shift(); part !== undefined; part = queue.shift()) all.push(await runPart(part))
     }

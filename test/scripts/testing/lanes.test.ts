@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../scripts/stack/session.ts'
-import { rankByReach } from '../../../scripts/testing/changed.ts'
 import { orderFiles } from '../../../scripts/testing/durations.ts'
 import { findLane, getLane, groupLanes, LANE_NAMES, listFiles } from '../../../scripts/testing/lanes.ts'
 
@@ -35,17 +34,5 @@ describe('the lanes of tests', () => {
   it('run files with the longest measured or expected duration first', () => {
     const order = orderFiles(['test/a.test.ts', 'test/b.test.ts', FAULTS, 'test/c.test.ts'], { 'test/c.test.ts': 30 })
     expect(order).toEqual([FAULTS, 'test/c.test.ts', 'test/a.test.ts', 'test/b.test.ts'])
-  })
-
-  it('run first where a change reaches the largest share of the files', () => {
-    const graph = new Map([
-      ['test/a.test.ts', { imports: ['api/a.ts'], starts: [] }],
-      ['test/b.test.ts', { imports: [], starts: ['api/main.ts'] }],
-      ['api/main.ts', { imports: ['api/b.ts'], starts: [] }],
-    ])
-    const one = { files: ['test/a.test.ts', 'test/c.test.ts'] }
-    const two = { files: ['test/b.test.ts'] }
-    expect(rankByReach([one, two], ['api/a.ts'], graph)).toEqual([one, two])
-    expect(rankByReach([one, two], ['api/b.ts'], graph)).toEqual([two, one])
   })
 })
