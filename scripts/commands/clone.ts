@@ -33,14 +33,6 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
       return simulateCommand(options)
     },
   },
-  'engine card': {
-    summary: 'show licence, files, speed and quality of an engine',
-    argument: argument('<name>', 'name of the engine'),
-    run: async ({ name }) => {
-      const { engineCard } = await inClone('engine card', () => import('./engine-card.ts'))
-      return engineCard(required(name, 'name'))
-    },
-  },
   mcp: {
     summary: 'serve tools for assistants (MCP) on standard input and output, with the key DRAPE_API_KEY',
     run: async () => {

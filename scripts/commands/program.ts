@@ -8,7 +8,6 @@ import { debugCommand } from './debug.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
 import { eventCommands } from './event.ts'
-import { generationCommands } from './generation.ts'
 import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorCommands } from './operator.ts'
@@ -29,7 +28,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   migrate: migrateCommand,
   ...accountCommands,
   ...keyCommands,
-  ...generationCommands,
   ...shopCommands,
   ...policyCommands,
   ...webhookCommands,
@@ -62,8 +60,6 @@ const GROUPS: Readonly<Record<string, string>> = {
   policy: 'texts that visitors agree to',
   receipt: 'receipts of erasures',
   products: 'the catalogue of an account',
-  engine: 'engines of try-ons',
-  generations: 'try-ons and their states',
 }
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
@@ -72,7 +68,7 @@ const NOTES = `
 Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments, 3 the
 program at DRAPE_URL is not Drape: it received neither the key nor data.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-try-on, listen, trigger, events, products, engine list, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
+try-on, listen, trigger, events, products, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
 the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createDrapeClient, readPicture } from '../../api/client/node.ts'
 import type { Answer, FreeCommand } from './command.ts'
 import { CheckFailure } from './failure.ts'
-import { mandatory, type Options, option, required, requireWritable, UsageError, wholeNumber } from './options.ts'
+import { mandatory, type Options, option, required, requireWritable, UsageError } from './options.ts'
 import { explained, readService } from './service.ts'
 
 /** Calls of the client with the key DRAPE_API_KEY. */
@@ -17,19 +17,6 @@ export const tryOnCommands: Readonly<Record<string, FreeCommand>> = {
       option('--output <file>', 'file for the result (default: result.jpg)'),
     ],
     run: tryOn,
-  },
-  'products list': {
-    summary: 'list a page of the catalogue',
-    options: [option('--limit <n>', 'number of products'), option('--cursor <cursor>', 'nextCursor of the last page')],
-    run: async ({ limit, cursor }) => {
-      const query = { ...(limit !== undefined && { limit: wholeNumber(limit, 'limit', 1) }), cursor }
-      const { items, nextCursor } = await explained(createDrapeClient(readService(process.env)).products.list(query))
-      return { products: items, nextCursor }
-    },
-  },
-  'engine list': {
-    summary: 'list engines and whether workers run them',
-    run: async () => ({ ...(await explained(createDrapeClient(readService(process.env)).engines.list())) }),
   },
 }
 

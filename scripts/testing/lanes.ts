@@ -46,7 +46,6 @@ export const LANES = {
       'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
       'test/openbao/**',
       'test/scripts/benchmarks/**',
-      'test/scripts/commands/engine-card.test.ts',
       'test/scripts/stack/go-tool.test.ts',
     ],
     workers: 1,

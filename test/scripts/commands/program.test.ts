@@ -40,9 +40,9 @@ describe('the command line', () => {
     [['credits', 'add', '--account', 'acc_x', '--credits', 'many'], '--credits must be a whole number', 'credits add'],
     [['credits', 'add', '--account', 'acc_x', '--credits', '1e3'], '--credits must be a whole number', 'credits add'],
     [['key', 'create', '--acount', 'acc_x'], "unknown option '--acount' (Did you mean --account?)", 'key create'],
-    [['generatons', 'list'], "unknown command 'generatons' (Did you mean generations?)", ''],
+    [['polcy', 'list'], "unknown command 'polcy' (Did you mean policy?)", ''],
     [['shop', 'secret', 'nonsense', '--help'], "unknown command 'nonsense'", 'shop secret'],
-    [['generations', 'list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'generations list'],
+    [['account', 'list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'account list'],
     [[...TRY_ON, '/nonexistent/r.jpg'], '/nonexistent/r.jpg cannot be written (ENOENT).', 'try-on'],
     [[...TRY_ON, tmpdir()], `${tmpdir()} cannot be written (EISDIR).`, 'try-on'],
     [['nonsense', '--help'], "unknown command 'nonsense'", ''],
@@ -61,7 +61,7 @@ describe('the command line', () => {
   })
 
   it.each([
-    ...['key', 'generations', 'shop', 'webhook', 'policy'].map((group) => [group, 'list', '--account', 'acc_none']),
+    ...['key', 'shop', 'webhook', 'policy'].map((group) => [group, 'list', '--account', 'acc_none']),
     ['policy', 'list', '--shop', 'none.example'],
     ['shop', 'requests', '--shop', 'none.example'],
     ['webhook', 'deliveries', '--endpoint', 'endpoint_none'],
