@@ -1,28 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import puppeteer, { type Browser, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createShops } from '../api/shops/shops.store.ts'
 import { createSafetyReviews } from '../api/trust/appeals/safety-reviews.store.ts'
 import { createRemovals } from '../api/trust/removals/removals.store.ts'
 import { insertPhoto } from '../scripts/benchmarks/sample-data.ts'
-import { run } from '../scripts/stack/commands.ts'
-import { inspectProcess } from '../scripts/stack/processes.ts'
 import { REQUIREMENTS } from '../scripts/testing/requirements.ts'
 import { guardBrowser } from './support/browser.ts'
 import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
-import { formOf, readSample } from './support/drape.ts'
 import { reasonWithout } from './support/missing.ts'
 import { refuseGeneration } from './support/refused.ts'
 import { requestService } from './support/request-service.ts'
-import { type ShopProxy, startShopProxy } from './support/shop-proxy-server.ts'
 import { until } from './support/until.ts'
 import { storeVisit } from './support/visits.ts'
 import { type Storefront, startStorefront } from './widget/storefront.ts'
 import { createWidgetPage } from './widget/widget-page.ts'
 
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
-const SHOP = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
 const firefoxReason = await reasonWithout('firefox')
 if (firefoxReason) console.warn(`The walk in Firefox is skipped: ${firefoxReason}`)
 
@@ -31,7 +24,6 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
   let front: Storefront
   let dashboard: TestDashboard
   let contents: DashboardContents
-  let proxy: ShopProxy
   let page: Page
   const browserErrors: string[] = []
 
@@ -41,26 +33,8 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
       startDashboard(),
     ])
     contents = await fillDashboard(dashboard, 'The Linen House')
-    await createShops(front.drape.database).insert({
-      ...SHOP,
-      accountId: front.drape.accountId,
-      secret: 'hush',
-      extraDomains: ['shop.localhost'],
-      requiresConsent: false,
-    })
-    const product = {
-      externalId: 'gid://shopify/Product/1001',
-      title: 'Mustard T-shirt',
-      images: [{ source: { fileKey: 'shirt' }, classifications: { type: 'flat_lay' } }],
-    }
-    const shirt = await readSample('garments/tshirt-mustard.jpg')
-    const { status } = await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt }) })
-    expect(status).toBe(200)
-    const signed = { shop: SHOP.domain, secret: 'hush', customerId: '42' }
-    proxy = await startShopProxy({ apiUrl: front.drape.api.url, ...signed })
   })
   afterAll(async () => {
-    await proxy?.stop()
     await Promise.all([front?.stop(), dashboard?.stop()])
   })
   beforeEach(async () => {
@@ -124,25 +98,6 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     await becomes(`document.querySelector('.frame .after').naturalWidth > 100`)
     await page.click('#tab-json')
     expect(JSON.parse(await text('#code'))).toMatchObject({ status: 'COMPLETED' })
-  })
-
-  it('a shopper of a Shopify shop sends a photo, tries the product on and shares the result', async () => {
-    const reach = async (state: string) => {
-      await becomes(`[${JSON.stringify(state)}, 'failed'].includes(document.body.dataset.state)`)
-      expect(await page.$eval('body', ({ dataset }) => dataset.state), await text('#message')).toBe(state)
-    }
-    await page.goto(proxy.url)
-    await upload('#photo')
-    await reach('uploaded')
-    await page.click('#try')
-    await reach('tried')
-    const [red, , blue] = (await page.evaluate(`colourAt('result', 0.5, 0.55)`)) as number[]
-    // Teal before, mustard now.
-    expect(red).toBeGreaterThan(blue + 40)
-    await page.click('#share')
-    await reach('shared')
-    await page.goto(await text('#link'))
-    expect(await page.title()).toBe('Mustard T-shirt – The Linen House')
   })
 
   it('a shopper gives consent in the widget and sees the product on their photo', async () => {
@@ -213,27 +168,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
   it('no page has logged a browser error', () => {
     expect(browserErrors).toEqual([])
   })
-
-  it('all processes of a killed browser end', async () => {
-    const killed: Browser = await startFirefox()
-    const first = killed.process()?.pid ?? 0
-    await killed.newPage()
-    const tree = await listDescendants(first)
-    expect(tree.length).toBeGreaterThan(2)
-    process.kill(first, 'SIGKILL')
-    await killed.close().catch(() => {})
-    for (const pid of tree) while (inspectProcess(pid) !== undefined) await sleep(50)
-  })
 })
-
-/** The process and its descendants. */
-async function listDescendants(first: number): Promise<number[]> {
-  const rows = (await run('ps', ['-eo', 'pid=,ppid='])).trim().split('\n')
-  const parents = rows.map((row) => row.trim().split(/\s+/).map(Number))
-  const tree = [first]
-  for (const member of tree) tree.push(...parents.filter(([, ppid]) => ppid === member).map(([pid]) => pid))
-  return tree
-}
 
 /** A headless Firefox, controlled by WebDriver BiDi. Processes and profile end with the tests at the latest. */
 async function startFirefox(): Promise<Browser> {

@@ -27,7 +27,6 @@ export const LANES = {
       'test/documentation-flow.test.ts',
       'test/firefox-flow.test.ts',
       'test/playground-flow.test.ts',
-      'test/storefront-flow.test.ts',
       'test/widget/{faults,flow,looks,visit}.test.ts',
     ],
     workers: 1,

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
+import { browserReason, startBrowser } from '../../../support/browser.ts'
 import { createCommandLine } from '../../../support/command-line.ts'
 import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { inspectLooks } from '../../../support/page-looks.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
@@ -226,6 +228,25 @@ describe('the share page', () => {
     await endShop(true)
     expect((await open(token)).status).toBe(200)
   })
+
+  it.skipIf(browserReason)(
+    'is accessible in large and small viewports, light and dark, also without an image',
+    async () => {
+      await using browser = await startBrowser()
+      const page = await browser.newPage()
+      const { token, generationId } = await share()
+      const look = async (path: string, name: string) => {
+        await page.goto(`${drape.api.url}/s/${path}`)
+        expect(await inspectLooks(page, { name })).toEqual([])
+        const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+        expect(await page.evaluate(overflow)).toBe(false)
+      }
+      await look(token, 'share')
+      await drape.database.query(sql.unsafe`update generations set images_expire_at = now() where id = ${generationId}`)
+      await look(token, 'share-gone')
+      await look(`${token}x`, 'share-unknown')
+    },
+  )
 
   it('is deleted by the sweep a month after it expires, and not before', async () => {
     const old = await share()
