@@ -1,6 +1,6 @@
 import type { Feature } from '../feature.ts'
 
-/** Pages for holders of an API key. */
+/** A page for holders of an API key. */
 export const playground: Feature = {
   name: 'playground',
   links: [
@@ -9,11 +9,6 @@ export const playground: Feature = {
       path: '/playground',
       title: 'Playground',
       text: 'Try a product on a photo. Needs an API key.',
-    },
-    {
-      name: 'analytics',
-      path: '/analytics',
-      title: 'Analytics',
     },
   ],
   start: async ({ config, storage }) => {

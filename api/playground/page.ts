@@ -1,20 +1,39 @@
 import { type Html, html } from '../http/answers/html.ts'
 import { CATEGORIES } from '../shared/generations/generation.ts'
 import { presentOptions } from './option-fields.ts'
-import { type PageOptions, presentFrame } from './page-frame.ts'
 import { SAMPLES } from './samples.ts'
+
+interface PageOptions {
+  readonly serviceName: string
+  /** URL of the folder of its files. */
+  readonly assets: string
+}
 
 /** The playground, for holders of an API key. */
 export function presentPage({ serviceName, assets }: PageOptions): string {
-  return presentFrame({
-    serviceName,
-    assets,
-    name: 'playground',
-    head: html`<link rel="modulepreload" href="${assets}/client/index.ts">`,
-    links: html`<a href="/analytics">Analytics</a>`,
-    account: html`<div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
-<button type="button" class="quiet" id="forget">Remove key</button></div>`,
-    content: html`<h1>Try a product on a person</h1>
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${serviceName} playground</title>
+<link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${assets}/playground.css">
+<link rel="modulepreload" href="${assets}/client/index.ts">
+<script src="${assets}/playground.js" type="module"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header>
+<p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>playground</span></p>
+<nav aria-label="More"><a href="/guide">Guide</a> <a href="/docs">API reference</a></nav>
+<div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
+<button type="button" class="quiet" id="forget">Remove key</button></div>
+</header>
+<main id="content" tabindex="-1">
+<h1>Try a product on a person</h1>
 <p class="lead">Choose a photo and a product. The code below sends the same request from your own program.</p>
 <noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> works without JavaScript.</p></noscript>
 ${keyForm()}
@@ -28,13 +47,16 @@ ${resultPanel()}
 <div class="options">${presentOptions({ of: 'try-on' })}</div></details>
 </form>
 ${historyPanel()}
-${codePanel()}`,
-    end: cameraDialog(),
-  })
+${codePanel()}
+</main>
+${cameraDialog()}
+</body>
+</html>
+`.markup
 }
 
 /** The input has no name, so that no form can submit the key. */
-export function keyForm(): Html {
+function keyForm(): Html {
   return html`<form id="key-form" class="card key" novalidate>
 <div class="field"><label for="key">Your API key</label>
 <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="sk_…" required aria-describedby="key-hint key-problem"></div>

@@ -2,7 +2,6 @@ import Router from '@koa/router'
 import type { AppContext, AppState } from '../http/state.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import { presentAnalyticsPage } from './analytics-page.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { presentPage } from './page.ts'
 
@@ -11,20 +10,14 @@ export interface PlaygroundOptions {
   readonly storage: Pick<ObjectStorage, 'signedUrl'>
 }
 
-/**
- * GET /playground: page to try the service, for holders of an API key; GET /analytics: page with the analytics of the account of the
- * key; GET /playground/<edition>/…: files of both pages.
- */
+/** GET /playground: page to try the service, for holders of an API key; GET /playground/<edition>/…: its files. */
 export function playgroundRoutes({ serviceName, storage }: PlaygroundOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets = readAssets()
-  const options = { serviceName, assets: `/playground/${assets.edition}` }
-  const page = presentPage(options)
-  const analytics = presentAnalyticsPage(options)
+  const page = presentPage({ serviceName, assets: `/playground/${assets.edition}` })
   router.get('/playground', async (ctx: AppContext) =>
     getPage(ctx, { page, imageOrigin: await originOfImages(storage) }),
   )
-  router.get('/analytics', (ctx: AppContext) => getPage(ctx, { page: analytics, imageOrigin: '' }))
   router.get('/playground/:edition{/:folder}/:file', (ctx: AppContext) => getAsset(ctx, assets))
   return router
 }

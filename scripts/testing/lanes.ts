@@ -19,7 +19,6 @@ export const LANES = {
   },
   browsers: {
     globs: [
-      'test/analytics-flow.test.ts',
       'test/client/browser.test.ts',
       'test/dashboard-flow.test.ts',
       'test/dashboard-sign-on-flow.test.ts',

@@ -13,7 +13,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   storefront: ['/s/unknown'],
   trust: ['/verify', '/removal'],
   widget: ['/widget.js', '/widget/de.json'],
-  playground: ['/playground', '/analytics'],
+  playground: ['/playground'],
   guide: ['/guide', '/docs', '/llms.txt'],
 }
 const CORE_PAGES = ['/', '/healthz', '/tryon/v1/openapi.json']

@@ -7,7 +7,6 @@ export function createKeyHolder(storage = openStorage()) {
   let key = given ?? storage?.getItem(PLACE) ?? null
   return {
     get: () => key,
-    isKept: () => storage?.getItem(PLACE) != null,
     set: (given, { keep }) => {
       key = given
       if (keep) storage?.setItem(PLACE, given)

@@ -29,7 +29,7 @@ describe('the root URL of the API', () => {
   it('links to existing pages', async () => {
     const page = await (await get('text/html')).text()
     const paths = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path)
-    expect(paths).toEqual(['/playground', '/docs', '/guide', '/analytics', '/tryon/v1/openapi.json', '/healthz'])
+    expect(paths).toEqual(['/playground', '/docs', '/guide', '/tryon/v1/openapi.json', '/healthz'])
     for (const path of paths) expect((await fetch(`${drape.api.url}${path}`)).status, path).toBe(200)
   })
 
@@ -40,7 +40,6 @@ describe('the root URL of the API', () => {
     expect(await answer.json()).toEqual({
       name: 'Tom & <b>Co</b>',
       links: {
-        analytics: `${url}/analytics`,
         playground: `${url}/playground`,
         reference: `${url}/docs`,
         guide: `${url}/guide`,
