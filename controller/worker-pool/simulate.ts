@@ -21,17 +21,9 @@ export interface SimulateOptions {
   readonly startsAt: Date
 }
 
-/** State in one second. */
-export interface Moment {
-  readonly second: number
-  readonly waiting: number
-  readonly running: number
-  readonly desired: number
-  readonly workers: number
-}
-
 export interface Simulation {
-  readonly moments: readonly Moment[]
+  /** Number of workers in each second. */
+  readonly workers: readonly number[]
   readonly decisions: readonly { readonly second: number; readonly decision: Decision }[]
   /** Waiting time of each job in seconds, in order of start. */
   readonly waits: readonly number[]
@@ -57,12 +49,11 @@ export function simulate(options: SimulateOptions): Simulation {
     if (arriving.has(second) || second % rules.sampling.intervalSeconds === 0) look(state, second, options)
     work(state, second, options)
     state.cost += (state.workers.length * hourlyCost) / 3600
-    const { waiting, ends, desired, workers } = state
-    state.moments.push({ second, waiting: waiting.length, running: ends.length, desired, workers: workers.length })
-    if (second >= seconds && waiting.length + ends.length === 0) break
+    state.counts.push(state.workers.length)
+    if (second >= seconds && state.waiting.length + state.ends.length === 0) break
   }
-  const { moments, decisions, waits, cost } = state
-  return { moments, decisions, waits, cost, turns: countTurns(decisions) }
+  const { counts, decisions, waits, cost } = state
+  return { workers: counts, decisions, waits, cost, turns: countTurns(decisions) }
 }
 
 interface State {
@@ -74,7 +65,8 @@ interface State {
   waiting: number[]
   /** End time of each running job. */
   ends: number[]
-  moments: Moment[]
+  /** Number of workers in each second. */
+  counts: number[]
   decisions: { second: number; decision: Decision }[]
   waits: number[]
   cost: number
@@ -82,7 +74,7 @@ interface State {
 
 function emptyState({ rules, startsAt }: SimulateOptions): State {
   const workers = Array.from({ length: rules.bounds.min }, () => 0)
-  const lists = { waiting: [], ends: [], moments: [], decisions: [], waits: [] }
+  const lists = { waiting: [], ends: [], counts: [], decisions: [], waits: [] }
   return { memory: emptyMemory(startsAt), desired: workers.length, workers, cost: 0, ...lists }
 }
 

@@ -26,7 +26,6 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
       option('--seconds-per-job <n>', 'duration of a job (default: 3)'),
       option('--start-seconds <n>', 'duration of a worker start (default: 30)'),
       option('--starts-at <time>', 'start of the simulation (default: 2026-01-05T08:00:00Z)'),
-      option('--plot <file.svg>', 'file for a plot of the simulation'),
     ],
     run: async (options) => {
       const { simulateCommand } = await inClone('simulate', () => import('./simulate.ts'))

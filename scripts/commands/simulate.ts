@@ -1,12 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { scalingPolicies } from '../../controller/scaling-policy/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { unknownZoneOf } from '../../controller/worker-pool/schedule.ts'
 import { type Arrival, type Simulation, simulate } from '../../controller/worker-pool/simulate.ts'
 import { highestCost } from '../../controller/worker-pool/tiers.ts'
-import { type Options, required, requireWritable, UsageError, wholeNumber } from './options.ts'
-import { plotSimulation } from './simulation-plot.ts'
+import { type Options, required, UsageError, wholeNumber } from './options.ts'
 
 const DAY_SECONDS = 86_400
 /** Max length of a trace: a month, and as many jobs as fit into memory. */
@@ -15,9 +14,8 @@ const MAX_JOBS = 1_000_000
 /** Max arrivals for which Knuth's method works: e to the minus 500 is still a positive number. */
 const MAX_PER_MINUTE = 30_000
 
-/** Simulates the rules of a YAML file with a trace of jobs. Returns decisions, waits and cost; plots them on request. */
+/** Simulates the rules of a YAML file with a trace of jobs. Returns decisions, waits and cost. */
 export async function simulateCommand(options: Options): Promise<Record<string, unknown>> {
-  if (options.plot) await requireWritable(options.plot)
   const { rules, slotsPerReplica, hourlyCost } = await readRules(required(options.policy, 'policy'))
   const number = (name: string, otherwise: string, [least, most]: readonly [number, number]) => {
     const value = wholeNumber(options[name] ?? otherwise, name, least)
@@ -35,17 +33,17 @@ export async function simulateCommand(options: Options): Promise<Record<string, 
     throw new UsageError(`A trace has at most ${MAX_SECONDS} seconds and ${MAX_JOBS} jobs`)
   const startsAt = new Date(options['starts-at'] ?? '2026-01-05T08:00:00Z')
   if (Number.isNaN(startsAt.getTime())) throw new UsageError('--starts-at must be a time as in 2026-01-05T08:00:00Z')
-  const simulation = simulate({
-    rules,
-    slotsPerReplica,
-    hourlyCost,
-    startsAt,
-    ...trace,
-    secondsPerJob: number('seconds-per-job', '3', [1, DAY_SECONDS]),
-    startSeconds: number('start-seconds', '30', [0, DAY_SECONDS]),
-  })
-  if (options.plot) await writeFile(options.plot, plotSimulation(simulation.moments))
-  return present(simulation)
+  return present(
+    simulate({
+      rules,
+      slotsPerReplica,
+      hourlyCost,
+      startsAt,
+      ...trace,
+      secondsPerJob: number('seconds-per-job', '3', [1, DAY_SECONDS]),
+      startSeconds: number('start-seconds', '30', [0, DAY_SECONDS]),
+    }),
+  )
 }
 
 /** The rules of the file's first pool with rules, its own or of a policy in the file; without a pool, of its first policy. */
@@ -131,15 +129,15 @@ function countJobs(arrivals: readonly Arrival[]): number {
   return arrivals.reduce((sum, { jobs }) => sum + jobs, 0)
 }
 
-function present({ waits, decisions, moments, cost, turns }: Simulation): Record<string, unknown> {
+function present({ waits, decisions, workers, cost, turns }: Simulation): Record<string, unknown> {
   const sorted = [...waits].sort((a, b) => a - b)
   const share = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
   return {
     jobs: waits.length,
-    seconds: moments.length,
+    seconds: workers.length,
     waitSeconds: { median: share(0.5), p95: share(0.95), longest: sorted.at(-1) ?? 0 },
-    mostWorkers: Math.max(0, ...moments.map(({ workers }) => workers)),
-    workerHours: Math.round((moments.reduce((sum, { workers }) => sum + workers, 0) / 3600) * 100) / 100,
+    mostWorkers: Math.max(0, ...workers),
+    workerHours: Math.round((workers.reduce((sum, count) => sum + count, 0) / 3600) * 100) / 100,
     cost: Math.round(cost * 100) / 100,
     turns,
     decisions: decisions.map(({ second, decision: { from, to, reason, limitedBy } }) => ({

@@ -45,9 +45,9 @@ describe('a simulation', () => {
     const { pools } = parse(await readFile('charts/drape/values-gpu.yaml', 'utf8'))
     const rules = scalingRules(pools.gpu.scaling)
     const arrivals = [0, 3600].map((second) => ({ second, jobs: 1 }))
-    const { moments, waits } = simulate({ ...OPTIONS, rules, arrivals, seconds: 3601, startSeconds: 90 })
+    const { workers, waits } = simulate({ ...OPTIONS, rules, arrivals, seconds: 3601, startSeconds: 90 })
     expect(waits).toEqual([90, 90])
-    const workerSeconds = moments.reduce((sum, { workers }) => sum + workers, 0)
+    const workerSeconds = workers.reduce((sum, count) => sum + count, 0)
     expect(workerSeconds / 3600).toBeLessThan(0.45)
   })
 
