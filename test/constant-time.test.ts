@@ -1,27 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { hashKey } from '../api/accounts/credentials.ts'
 import { Type } from '../api/shared/contract/schema.ts'
-import { createDatabase, type Database, rowType, sql } from '../api/shared/database/database.ts'
-import { createTestDatabase } from './support/postgres.ts'
+import { rowType, sql } from '../api/shared/database/database.ts'
+import { openTestDatabase } from './support/postgres.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-describe('verification of keys and signatures', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const created = await createTestDatabase()
-    drop = created.drop
-    database = createDatabase(created.url, { poolSize: 1 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('verification of keys and signatures', async () => {
+  const { database } = await openTestDatabase({ poolSize: 1 })
 
   it('uses the SHA-256 hash of a key, and the database stores no part of the key', async () => {
     const { apiKey } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })

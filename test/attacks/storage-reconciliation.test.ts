@@ -1,9 +1,9 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { Type } from '../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, rowType, sql } from '../../api/shared/database/database.ts'
+import { rowType, sql } from '../../api/shared/database/database.ts'
 import { createFileStorage } from '../../api/shared/storage/file.ts'
 import { createObjectKeys } from '../../api/shared/storage/object-keys.store.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
@@ -13,7 +13,7 @@ import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../api/shared/telemetry/metrics.ts'
 import { createCommandLine } from '../support/command-line.ts'
-import { createTestDatabase } from '../support/postgres.ts'
+import { openTestDatabase } from '../support/postgres.ts'
 import { requestService } from '../support/request-service.ts'
 import { listAll } from '../support/storage-behaviour.ts'
 import { until } from '../support/until.ts'
@@ -21,24 +21,16 @@ import { until } from '../support/until.ts'
 const JPEG = { contentType: 'image/jpeg' }
 const Row = rowType(Type.Object({ key: Type.String() }))
 
-describe('reconciling the storage with the database', () => {
-  let database: Database
-  let drop: () => Promise<void>
-  let url: string
+describe('reconciling the storage with the database', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 2 })
   let root: string
   let storage: ObjectStorage
   let accountId: string
 
   beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
-    database = createDatabase(url, { poolSize: 2 })
     root = (await requestService('folder', null)).path
     storage = createFileStorage({ root, publicUrl: '', signingSecret: '' })
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 1 })).id
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const age = (key: string, hours: number) => {

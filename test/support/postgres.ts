@@ -3,6 +3,8 @@ import { chown, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExtendedKeyUsage } from '@peculiar/x509'
 import pg from 'pg'
+import { afterAll } from 'vitest'
+import { createDatabase } from '../../api/shared/database/database.ts'
 import { migrate } from '../../api/shared/database/migrate.ts'
 import { openSession } from '../../api/shared/database/session.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
@@ -22,6 +24,17 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { templateUrl } = await requestService('postgres', null)
   return createNamed(templateUrl, 'test', `template ${new URL(templateUrl).pathname.slice(1)} strategy file_copy`)
+}
+
+/** A database with all migrations applied, and connections to it, until the tests of the suite have ended. Call it in the suite itself. */
+export async function openTestDatabase(options: Parameters<typeof createDatabase>[1]) {
+  const { url, drop } = await createTestDatabase()
+  const database = createDatabase(url, options)
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+  return { database, url }
 }
 
 /** A database without any table, for one test file. */

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createKeyLookup } from '../../../api/accounts/key-lookup.ts'
 import { createKeyUses } from '../../../api/accounts/key-uses.ts'
 import { type KeyRestrictions, readRestrictions, UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { createDatabase, sql } from '../../../api/shared/database/database.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const HOUR = 3_600_000
 
-describe('a key', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('a key', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
   let accountId: string
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 2 })
     accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const keys = () => createApiKeys(database)

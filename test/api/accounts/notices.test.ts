@@ -1,36 +1,26 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createNotices } from '../../../api/accounts/notices.store.ts'
 import { startNotices } from '../../../api/accounts/notices.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import type { Mail, MailOutcome } from '../../../api/mail/smtp.ts'
 import type { ErrorCode } from '../../../api/shared/contract/errors.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import type { OutboxConsumer } from '../../../api/shared/queue/outbox-consumer.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
 const EMAIL = 'ada@shop.example'
 
-describe('the notices of an account', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('the notices of an account', async () => {
+  const { database } = await openTestDatabase({ poolSize: 4 })
   let mails: Mail[] = []
   let outcome: (mail: Mail) => Promise<MailOutcome>
   const running: OutboxConsumer[] = []
 
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 4 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
   afterEach(async () => {
     await Promise.all(running.splice(0).map((one) => one.stop()))
     await database.query(sql.unsafe`delete from account_notices`)

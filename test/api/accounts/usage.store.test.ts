@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUsage } from '../../../api/accounts/usage.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { SERVICE_FAILURE_CODES } from '../../../api/shared/contract/error-codes.ts'
 import type { ErrorCode } from '../../../api/shared/contract/errors.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('the usage of the service', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 2 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('the usage of the service', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
 
   it('separates failures of the service from refused images and from cancellations, which cost nothing', async () => {
     const caller = await createCaller(database, 10)

@@ -1,31 +1,19 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptTogether } from '../../../api/generations/accept-together.ts'
 import { type Acceptance, acceptGenerations } from '../../../api/generations/acceptance.store.ts'
 import { createProducts } from '../../../api/products/products.store.ts'
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
+import { createDatabase, rowType, sql } from '../../../api/shared/database/database.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const Count = rowType(Type.Object({ n: Type.Integer() }))
 
-describe('batched acceptance', () => {
-  let database: Database
-  let url: string
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    ;({ url, drop } = made)
-    database = createDatabase(url, { poolSize: 10 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('batched acceptance', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 10 })
 
   /** Acceptance as in an API process, and the calls of each statement. */
   function createReplica(of = database) {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createProducts } from '../../../api/products/products.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
+import { Json, rowType, sql } from '../../../api/shared/database/database.ts'
 import { GARMENT_TYPES, usableImages } from '../../../api/shared/generations/generation.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const SECONDS_A_DAY = 86_400
 const ProductRow = rowType(
@@ -24,20 +24,8 @@ const ProductRow = rowType(
   }),
 )
 
-describe('acceptance', () => {
-  let database: Database
-  let url: string
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    ;({ url, drop } = made)
-    database = createDatabase(url, { poolSize: 20 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('acceptance', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 20 })
 
   const count = (table: string, accountId: string) =>
     database.oneFirst(sql.type(rowType(Type.Object({ n: Type.Integer() })))`

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createSafetyRefusals } from '../../../api/generations/safety-refusals.store.ts'
 import type { SafetyCheck, TryOnImage } from '../../../api/shared/contract/errors.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import type { HashedPair } from '../../../api/shared/generations/worker-calls.ts'
 import { createOldReviews } from '../../../api/shared/retention/old-reviews.store.ts'
 import { createSafetyBlocks } from '../../../api/trust/appeals/safety-blocks.store.ts'
 import { createSafetyReviews } from '../../../api/trust/appeals/safety-reviews.store.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 /** A hash with this many bits that differ from `a…a`. */
 function hashWith(differentBits: number) {
@@ -25,19 +25,9 @@ function pairOf(differentBits: number, { product = SHIRT, bytes = '1' } = {}): H
   return { person: [hashWith(differentBits)], product: [product], digests: [bytes.repeat(64), '2'.repeat(64)] }
 }
 
-describe('refusals by safety checks', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('refusals by safety checks', async () => {
+  const { database } = await openTestDatabase({ poolSize: 5 })
   let caller: Caller
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 5 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
   beforeEach(async () => {
     caller = await createCaller(database, 100)
     await database.query(sql.unsafe`delete from safety_blocks`)

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type AccountChanges, createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/generations/acceptance.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
+import { Json, rowType, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createImages } from '../../../api/shared/image/images.store.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
@@ -11,7 +11,7 @@ import { customerShopperId } from '../../../api/shops/shopper.ts'
 import { createShops, type ShopSettings } from '../../../api/shops/shops.store.ts'
 import { createVisitorAddresses } from '../../../api/shops/visitor-addresses.store.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const WEEKLY = 10
 
@@ -22,19 +22,8 @@ interface Shopper {
   readonly imageId: string
 }
 
-describe('limits of a shop', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 20 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('limits of a shop', async () => {
+  const { database } = await openTestDatabase({ poolSize: 20 })
 
   async function createShop({ credits = 100, monthly = null as number | null, accountId = '' } = {}) {
     const owner = accountId || (await createCaller(database, credits)).accountId

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createRequestLog, type RequestEntry } from '../../../api/http/request-log.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS } from '../../support/secrets.ts'
 
-describe('the request log', () => {
-  let created: Awaited<ReturnType<typeof createTestDatabase>>
-  let database: Database
+describe('the request log', async () => {
+  const { database } = await openTestDatabase({ poolSize: 6, secrets: TEST_SECRETS })
   const start = Date.now() - 3_600_000
-
-  beforeAll(async () => {
-    created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 6, secrets: TEST_SECRETS })
-  })
-  afterAll(async () => {
-    await database.end()
-    await created.drop()
-  })
 
   const insertAccount = async () =>
     (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id

@@ -6,12 +6,12 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { type LogoParts, storeLogo } from '../../../api/photos/account-logo.ts'
 import { createLogos, type Logos } from '../../../api/photos/logos.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { type Bitmap, decodeImage, encodeImage } from '../../../api/shared/image/image.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 function logoOf(width: number, height: number, colour: readonly number[]): Promise<Buffer> {
   const data = Uint8Array.from({ length: width * height * 4 }, (_, i) => colour[i % 4])
@@ -19,18 +19,14 @@ function logoOf(width: number, height: number, colour: readonly number[]): Promi
   return encodeImage(bitmap, { format: 'png' })
 }
 
-describe("an account's logo", () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe("an account's logo", async () => {
+  const { database } = await openTestDatabase({ poolSize: 4 })
   let folder: string
   let storage: ObjectStorage
   let parts: LogoParts
   let logos: Logos
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 4 })
     folder = await mkdtemp(join(tmpdir(), 'drape-logo-'))
     storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
     const objects = createObjects(database)
@@ -39,8 +35,6 @@ describe("an account's logo", () => {
   })
   afterAll(async () => {
     storage.close()
-    await database.end()
-    await drop()
     await rm(folder, { recursive: true })
   })
 

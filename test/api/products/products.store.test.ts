@@ -1,33 +1,25 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
+import { rowType, sql } from '../../../api/shared/database/database.ts'
 import type { ProductInput } from '../../../api/shared/database/product-merge.store.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const HOUR_MS = 3_600_000
 
 const Stored = rowType(Type.Object({ name: Type.String(), ends: Type.Boolean() }))
 
-describe('the stored images of products', () => {
-  let database: Database
+describe('the stored images of products', async () => {
+  const { database } = await openTestDatabase({ poolSize: 20 })
   let products: Products
-  let drop: () => Promise<void>
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 20 })
     products = createProducts(database)
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const createAccount = async () => (await createCaller(database, 100)).accountId

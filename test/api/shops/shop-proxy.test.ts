@@ -9,13 +9,13 @@ import { createApp } from '../../../api/http/app.ts'
 import { createBodyReceiver } from '../../../api/http/bodies/signed-body.ts'
 import { parseBody } from '../../../api/http/middleware/body.ts'
 import type { AppState } from '../../../api/http/state.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { shopProxy } from '../../../api/shops/shop-proxy.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { type Parameters, type Sent, send, signedByPlugin, signedByShopify } from '../../support/shop-proxies.ts'
 
 const NOW = Date.UTC(2026, 0, 5, 12) + 250
@@ -24,19 +24,15 @@ const SHIRTS = { domain: 'shirts.myshopify.com', secret: 'hush' }
 const HATS = { domain: 'hats.myshopify.com', secret: 'hush hush' }
 const SOCKS = { domain: 'socks.example', secret: 'silence' }
 
-describe('a shop', () => {
-  let database: Database
+describe('a shop', async () => {
+  const { database } = await openTestDatabase({ poolSize: 4 })
   let accountId: string
-  let drop: () => Promise<void>
   let now = NOW
   const servers: Server[] = []
   let production: string
   let development: string
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    drop = created.drop
-    database = createDatabase(created.url, { poolSize: 4 })
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
     const shops = createShops(database)
     await shops.insert({ accountId, platform: 'shopify', ...SHIRTS })
@@ -49,8 +45,6 @@ describe('a shop', () => {
   })
   afterAll(async () => {
     for (const server of servers) server.close()
-    await database.end()
-    await drop()
   })
 
   /** A replica that responds with the shop and the customer of the request. */

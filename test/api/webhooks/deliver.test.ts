@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createHostLookup } from '../../../api/shared/network/host-lookup.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
@@ -9,7 +9,7 @@ import { createWebhookSender, type WebhookSenderSettings } from '../../../api/we
 import { type DeliverOptions, startWebhookDelivering } from '../../../api/webhooks/deliver.ts'
 import { createWebhookDeliveries } from '../../../api/webhooks/webhook-deliveries.store.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../api/webhooks/webhooks.store.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { isGenuine, type Mood, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
@@ -19,20 +19,10 @@ const LOG = createLog({ process: 'test', level: 'silent' })
 
 const lookup = createHostLookup({ servers: [] })
 
-describe('a webhook', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('a webhook', async () => {
+  const { database } = await openTestDatabase({ poolSize: 8 })
   const undo: (() => Promise<unknown>)[] = []
 
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 8 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
     await database.query(sql.unsafe`delete from webhook_endpoints`)

@@ -1,29 +1,18 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/generations/acceptance.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
 import { createSafetyReviews } from '../../../api/trust/appeals/safety-reviews.store.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/webhooks/webhooks.store.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { refuseGeneration } from '../../support/refused.ts'
 
-describe('the webhook outbox', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 10 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('the webhook outbox', async () => {
+  const { database } = await openTestDatabase({ poolSize: 10 })
 
   const listen = ({ accountId }: Caller, eventTypes: readonly WebhookEvent[] = WEBHOOK_EVENTS) =>
     createWebhooks(database).insert({

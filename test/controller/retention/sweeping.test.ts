@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createLegalHolds } from '../../../api/shared/retention/legal-holds.store.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { startSweeping } from '../../../controller/retention/sweeping.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
 
-describe('the sweep of the controller', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 2 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('the sweep of the controller', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
 
   it('deletes expired objects without a hold, and only while leading', async () => {
     const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('drape account', () => {
-  let database: Database
-  let drop: () => Promise<void>
-  let drape: ReturnType<typeof createCommandLine>['drape']
-  let answered: ReturnType<typeof createCommandLine>['answered']
-
-  beforeAll(async () => {
-    const created = await createTestDatabase()
-    drop = created.drop
-    database = createDatabase(created.url, { poolSize: 1 })
-    ;({ drape, answered } = createCommandLine(created.url))
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('drape account', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1 })
+  const { drape, answered } = createCommandLine(url)
 
   it('creates an account with all options', async () => {
     const about = ['--name', 'Shirts', '--email', 'shirts@shop.example', '--credits', '50', '--retention-days', '3']

@@ -1,27 +1,19 @@
 import { hostname, userInfo } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { runAudited } from '../../../scripts/commands/audit.ts'
 import type { DatabaseCommand } from '../../../scripts/commands/command.ts'
 import type { Options } from '../../../scripts/commands/options.ts'
 import { COMMANDS } from '../../../scripts/commands/program.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('the audit log of the command line', () => {
-  let database: Database
-  let url: string
-  let drop: () => Promise<void>
+describe('the audit log of the command line', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1 })
   beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
     // One connection, as the command line has: a command that leaves its transaction would wait for ever.
-    database = createDatabase(url, { poolSize: 1 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const run = async (name: string, options: Options = {}) =>

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { createDatabase, sql } from '../../../api/shared/database/database.ts'
 import { keyCommands } from '../../../scripts/commands/key.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('drape key', () => {
-  let database: Database
+describe('drape key', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1 })
+  const commands = createCommandLine(url)
   let accountId: string
-  let commands: ReturnType<typeof createCommandLine>
-  let url: string
-  let drop: () => Promise<void>
   beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
-    database = createDatabase(url, { poolSize: 1 })
     accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-    commands = createCommandLine(url)
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const create = (...options: string[]) => commands.answered('key', 'create', '--account', accountId, ...options)

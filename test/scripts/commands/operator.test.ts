@@ -1,27 +1,14 @@
 import { execFile } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { verifyPassword } from '../../../api/dashboard/password.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('drape operator', () => {
-  let database: Database
-  let url: string
-  let drop: () => Promise<void>
-  let drape: ReturnType<typeof createCommandLine>['drape']
-  let answered: ReturnType<typeof createCommandLine>['answered']
-  beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
-    database = createDatabase(url, { poolSize: 1 })
-    ;({ drape, answered } = createCommandLine(url))
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('drape operator', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1 })
+  const { drape, answered } = createCommandLine(url)
 
   const isPassword = async (email: string, password: string) => {
     const { passwordHash = null } = (await createOperators(database).findSecret(email)) ?? {}

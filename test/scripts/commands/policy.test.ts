@@ -4,27 +4,21 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createConsents } from '../../../api/consents/consents.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
-describe('drape policy', () => {
-  let created: Awaited<ReturnType<typeof createTestDatabase>>
-  let database: Database
+describe('drape policy', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 2 })
   let accountId: string
   let folder: string
 
   beforeAll(async () => {
-    created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 2 })
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
     await createShops(database).insert({ accountId, platform: 'plugin', domain: 'shop.example', secret: 'silence' })
     folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
   })
   afterAll(async () => {
-    await database?.end()
-    await created?.drop()
     if (folder) await rm(folder, { recursive: true })
   })
 
@@ -33,7 +27,7 @@ describe('drape policy', () => {
     await writeFile(path, typeof texts === 'string' ? texts : JSON.stringify(texts))
     return path
   }
-  const drape = (...args: string[]) => createCommandLine(created.url).drape(...args)
+  const drape = (...args: string[]) => createCommandLine(url).drape(...args)
   const publish = async (texts: unknown, ...more: string[]) =>
     drape('policy', 'publish', ...more, '--texts', await write(texts))
   const OF_SHOP = ['--shop', 'Shop.example', '--policy-version']

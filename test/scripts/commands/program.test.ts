@@ -2,30 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import type { Command as Program } from 'commander'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createProgram } from '../../../scripts/commands/program.ts'
 import { createCommandLine, outputOf } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const TRY_ON = ['try-on', '--person', 'photo.jpg', '--product', 'shirt.jpg', '--output']
 
-describe('the command line', () => {
-  let database: Database
+describe('the command line', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1 })
+  const { drape } = createCommandLine(url)
   let accountId: string
-  let url: string
-  let drop: () => Promise<void>
-  let drape: ReturnType<typeof createCommandLine>['drape']
   beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
-    database = createDatabase(url, { poolSize: 1 })
     accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-    ;({ drape } = createCommandLine(url))
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   it.each([

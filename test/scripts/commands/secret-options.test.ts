@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { UsageError } from '../../../scripts/commands/options.ts'
 import { readSecretOptions } from '../../../scripts/commands/secret-options.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS, TEST_SECRETS_KEY } from '../../support/secrets.ts'
 
 describe('secrets as options', () => {
@@ -45,18 +44,8 @@ describe('secrets as options', () => {
     await expect(read(values)).rejects.toThrow(message)
   })
 
-  describe('with a database', () => {
-    let database: Database
-    let url: string
-    let drop: () => Promise<void>
-    beforeAll(async () => {
-      ;({ url, drop } = await createTestDatabase())
-      database = createDatabase(url, { poolSize: 1, secrets: TEST_SECRETS })
-    })
-    afterAll(async () => {
-      await database.end()
-      await drop()
-    })
+  describe('with a database', async () => {
+    const { database, url } = await openTestDatabase({ poolSize: 1, secrets: TEST_SECRETS })
 
     it('are read from standard input, and appear in no argument or output', async () => {
       const { id } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })

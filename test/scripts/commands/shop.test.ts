@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS } from '../../support/secrets.ts'
 
-describe('drape shop', () => {
-  let url: string
-  let database: Database
-  let drop: () => Promise<void>
+describe('drape shop', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 1, secrets: TEST_SECRETS })
   let accountId: string
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    ;({ url, drop } = created)
-    database = createDatabase(url, { poolSize: 1, secrets: TEST_SECRETS })
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const line = () => createCommandLine(url, { FETCH_ALLOW_CIDRS: '10.0.0.0/8,169.254.0.0/16' })

@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { openSecrets } from '../../../api/secrets/live-secrets.store.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS } from '../../support/secrets.ts'
 
 const OWN = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 
-describe('drape webhook', () => {
-  let database: Database
-  let drop: () => Promise<void>
-  let drape: ReturnType<typeof createCommandLine>['drape']
-  let answered: ReturnType<typeof createCommandLine>['answered']
+describe('drape webhook', async () => {
+  const { database, url: databaseUrl } = await openTestDatabase({ poolSize: 1, secrets: TEST_SECRETS })
+  const { drape, answered } = createCommandLine(databaseUrl)
   let accountId: string
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    drop = created.drop
-    database = createDatabase(created.url, { poolSize: 1, secrets: TEST_SECRETS })
-    ;({ drape, answered } = createCommandLine(created.url))
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const create = (...more: string[]) =>

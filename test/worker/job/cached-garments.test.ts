@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
 import { compileCheck } from '../../../api/shared/contract/schema.ts'
@@ -9,27 +9,19 @@ import { MAX_PRODUCTS, WORKER_OPERATIONS } from '../../../api/shared/generations
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type CachedGarments, createCachedGarments } from '../../../worker/job/cached-garments.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const callsOf = (database: Database) => createWorkerOperations(database, createGenerations(database))
 
-describe('garments cached by engines', () => {
-  let database: Database
+describe('garments cached by engines', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
   let products: Products
   let caller: Caller
   let forgotten: string[]
   let kept: CachedGarments
-  let drop: () => Promise<void>
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 2 })
     products = createProducts(database)
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
   beforeEach(async () => {
     caller = await createCaller(database, 10)

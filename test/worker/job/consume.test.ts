@@ -7,7 +7,7 @@ import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { Nullable, Type } from '../../../api/shared/contract/schema.ts'
-import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
+import { Json, rowType, sql } from '../../../api/shared/database/database.ts'
 import {
   MAX_DEVICE_FAILURES,
   resultKeyOf,
@@ -33,7 +33,7 @@ import { createSignResult, SigningUnavailable } from '../../../worker/outputs/pr
 import { readSigningKey } from '../../../worker/outputs/provenance/signing-key.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { readSample } from '../../support/drape.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const SIGN = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
 const WEIGHTS = 'ab'.repeat(32)
@@ -69,10 +69,9 @@ type Infer = (
 ) => Promise<TryOnResult>
 
 // Real database and storage; each test replaces the inference by a function, to test every outcome.
-describe('a try-on job', () => {
+describe('a try-on job', async () => {
   let folder: string
-  let database: Database
-  let drop: () => Promise<void>
+  const { database } = await openTestDatabase({ poolSize: 5 })
   let storage: ObjectStorage
   let generations: Generations
   let calls: WorkerOperations
@@ -84,17 +83,12 @@ describe('a try-on job', () => {
   let noted: string[]
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 5 })
     folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
     storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
     generations = createGenerations(database)
     calls = createWorkerOperations(database, generations)
   })
   afterAll(async () => {
-    await database.end()
-    await drop()
     await rm(folder, { recursive: true })
   })
   beforeEach(async () => {

@@ -1,31 +1,22 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createImages } from '../../../api/shared/image/images.store.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import type { Inference } from '../../../worker/inference/pool.ts'
 import type { PrepareRequest } from '../../../worker/inference/protocol.ts'
 import { prepareUpload } from '../../../worker/job/prepare.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { requestService } from '../../support/request-service.ts'
 
-let drop: () => Promise<void>
-let database: Database
+const { database } = await openTestDatabase({ poolSize: 1 })
 let storage: ObjectStorage
 
 beforeAll(async () => {
-  const made = await createTestDatabase()
-  drop = made.drop
-  database = createDatabase(made.url, { poolSize: 1 })
   const { path } = await requestService('folder', null)
   storage = await createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
-})
-afterAll(async () => {
-  await database.end()
-  await drop()
 })
 
 async function upload(text: string) {

@@ -1,41 +1,32 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { createProducts, type Products } from '../../../api/products/products.store.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import type { Detected } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createImages, type Images } from '../../../api/shared/image/images.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createRecordDetections, type RecordDetections } from '../../../worker/job/record-detections.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
-import { createTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 
 const FLAT: Detected = { type: 'flat_lay', view: 'front', category: 'tops', confidence: 0.9 }
 const FOUND = { crop: { x: 1, y: 2, width: 400, height: 500 }, personDetected: true, warnings: ['blurred'] }
 
-describe('the detections of a try-on', () => {
-  let database: Database
+describe('the detections of a try-on', async () => {
+  const { database } = await openTestDatabase({ poolSize: 5 })
   let products: Products
   let images: Images
   let recordDetections: RecordDetections
   let caller: Caller
-  let drop: () => Promise<void>
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 5 })
     products = createProducts(database)
     images = createImages(database)
     recordDetections = createRecordDetections({
       calls: createWorkerOperations(database, createGenerations(database)),
       log: createLog({ process: 'test', level: 'silent' }),
     })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
   beforeEach(async () => {
     caller = await createCaller(database, 10)

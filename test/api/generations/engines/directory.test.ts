@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createEngineDirectory } from '../../../../api/generations/engines/directory.ts'
 import { createPublishedEngines } from '../../../../api/generations/engines/published-engines.store.ts'
-import { createDatabase, type Database } from '../../../../api/shared/database/database.ts'
 import { createEngineCards, type EngineCard } from '../../../../api/shared/engines/engine-cards.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 import { createTestRedis } from '../../../support/redis.ts'
 
-describe('engines that only workers name', () => {
-  let database: Database
-  let drop: () => Promise<void>
-  beforeAll(async () => {
-    const created = await createTestDatabase()
-    drop = created.drop
-    database = createDatabase(created.url, { poolSize: 1 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
+describe('engines that only workers name', async () => {
+  const { database } = await openTestDatabase({ poolSize: 1 })
 
   it('are found beside entries that no worker has written', async () => {
     const log = createLog({ process: 'test', level: 'silent' })

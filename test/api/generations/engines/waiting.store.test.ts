@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
 import { createWaitEstimate, type Wait } from '../../../../api/generations/engines/wait-estimate.ts'
 import { createWaiting } from '../../../../api/generations/engines/waiting.store.ts'
 import { createOutbox } from '../../../../api/generations/outbox.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { callOf, createCaller } from '../../../support/accepted.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
 const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
-describe('the queue position', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('the queue position', async () => {
+  const { database } = await openTestDatabase({ poolSize: 5 })
   let estimate: (id: string) => Promise<Wait | null>
   let slots = 1
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 5 })
     // Every estimate reads the current state.
     estimate = (id) => estimator().ofGeneration(id)
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   async function accept(count: number, batchCount = 0): Promise<string[]> {

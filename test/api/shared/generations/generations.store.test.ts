@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { MAX_DEVICE_FAILURES } from '../../../../api/shared/generations/generation.ts'
 import { createGenerations, type Generations } from '../../../../api/shared/generations/generations.store.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
-describe('the life of a generation', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('the life of a generation', async () => {
+  const { database } = await openTestDatabase({ poolSize: 10 })
   let generations: Generations
   let caller: Caller
   let id: string
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 10 })
     generations = createGenerations(database)
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
   beforeEach(async () => {
     caller = await createCaller(database, 5)

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
 import { createProxyNonces } from '../../../../api/shared/database/proxy-nonces.store.ts'
 import { sweep } from '../../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
 import { DeletionRefused, type ObjectStorage } from '../../../../api/shared/storage/object.ts'
 import { createCaller } from '../../../support/accepted.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
-describe('a sweep of a storage that refuses deletions', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('a sweep of a storage that refuses deletions', async () => {
+  const { database } = await openTestDatabase({ poolSize: 3 })
   let accountId: string
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 3 })
     accountId = (await createCaller(database, 1)).accountId
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
   beforeEach(() => database.query(sql.unsafe`delete from objects`))
 

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
-describe('the record of an object', () => {
-  let database: Database
+describe('the record of an object', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
   let accountId: string
-  let drop: () => Promise<void>
 
   beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 2 })
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
   })
 
   const insert = (key: string, bytes: number | null, expiresAt: Date | null) =>

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createEvents } from '../../../../api/storefront/events/events.store.ts'
 import { recordServerEvents } from '../../../../api/storefront/events/server-events.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
 const DAY = '2026-11-20'
 const MINUTE_MS = 60_000
@@ -46,18 +46,11 @@ const VISITS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-describe('funnels', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('funnels', async () => {
+  const { database } = await openTestDatabase({ poolSize: 2 })
   const noon = new Date(`${DAY}T12:00:00Z`)
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 2 })
-    drop = async () => {
-      await database.end()
-      await created.drop()
-    }
     for (const [visitor, names] of Object.entries(VISITS)) await visit('acc_1', 'shop_1', visitor, names)
     await visit('acc_1', 'shop_2', 'goes all the way', VISITS['goes all the way'])
     await visit('acc_1', null, 'goes all the way', VISITS['goes all the way in an app'])
@@ -76,7 +69,6 @@ describe('funnels', () => {
     )
     await visit('acc_1', 'shop_1', 'engages', ['product_page:page_view', 'order:created'])
   })
-  afterAll(() => drop())
 
   async function visit(accountId: string, shopId: string | null, visitor: string, names: readonly string[]) {
     await createEvents(database).insert({

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createEvents, type EventOrigin, type NewEvent } from '../../../../api/storefront/events/events.store.ts'
 import { recordServerEvents } from '../../../../api/storefront/events/server-events.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
 const NOON = new Date('2026-11-21T12:00:00.000Z')
 
@@ -29,19 +29,8 @@ const event = (insertId: string, more: Partial<NewEvent> = {}): NewEvent => ({
   ...more,
 })
 
-describe('events', () => {
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 4 })
-    drop = async () => {
-      await database.end()
-      await created.drop()
-    }
-  })
-  afterAll(() => drop())
+describe('events', async () => {
+  const { database } = await openTestDatabase({ poolSize: 4 })
 
   const insert = (events: readonly NewEvent[], receivedAt = NOON) =>
     createEvents(database).insert({ origin, events, receivedAt })

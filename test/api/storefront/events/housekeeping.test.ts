@@ -1,31 +1,18 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createEventOutbox } from '../../../../api/storefront/events/event-outbox.store.ts'
 import { createEvents, type EventBatch } from '../../../../api/storefront/events/events.store.ts'
 import { keepEventDays } from '../../../../api/storefront/events/housekeeping.ts'
 import { createCommandLine } from '../../../support/command-line.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
 const DAY_MS = 86_400_000
 const NOON = new Date('2026-11-21T12:00:00Z')
 const daysBefore = (days: number, time = NOON) => new Date(time.getTime() - days * DAY_MS)
 
-describe('event partitions', () => {
-  let url: string
-  let database: Database
-  let drop: () => Promise<void>
-
-  beforeAll(async () => {
-    const created = await createTestDatabase()
-    url = created.url
-    database = createDatabase(created.url, { poolSize: 8 })
-    drop = async () => {
-      await database.end()
-      await created.drop()
-    }
-  })
-  afterAll(() => drop())
+describe('event partitions', async () => {
+  const { database, url } = await openTestDatabase({ poolSize: 8 })
 
   const keep = (now: Date, retentionDays = 90) =>
     keepEventDays({ events: createEvents(database), outbox: createEventOutbox(database), retentionDays }, now)

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
 import type { Log } from '../../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
@@ -13,16 +13,15 @@ import { createShopPlatforms } from '../../../../api/storefront/shop-platforms/s
 import { createShopTokens } from '../../../../api/storefront/shop-platforms/shop-tokens.store.ts'
 import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
 import { startShopperRetention } from '../../../../api/storefront/shops/shopper-retention.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 import { TEST_SECRETS } from '../../../support/secrets.ts'
 import { type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
 
 const AWAY = { status: 503 }
 
-describe('a lead that a shopper leaves', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('a lead that a shopper leaves', async () => {
+  const { database } = await openTestDatabase({ poolSize: 4, secrets: TEST_SECRETS })
   let accountId: string
   let admin: ShopifyAdminServer
   let lines: unknown[][]
@@ -30,15 +29,8 @@ describe('a lead that a shopper leaves', () => {
   const stops: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 4, secrets: TEST_SECRETS })
-    drop = async () => {
-      await database.end()
-      await created.drop()
-    }
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
   })
-  afterAll(() => drop())
   beforeEach(async () => {
     admin = await startShopifyAdmin()
     lines = []

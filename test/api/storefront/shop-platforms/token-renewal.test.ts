@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import type { Log } from '../../../../api/shared/telemetry/log.ts'
 import { createShops, type NewShop } from '../../../../api/shops/shops.store.ts'
 import { createShopTokens } from '../../../../api/storefront/shop-platforms/shop-tokens.store.ts'
@@ -9,31 +9,23 @@ import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
 import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
 import { startTokenRenewal } from '../../../../api/storefront/shop-platforms/token-renewal.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 import { TEST_SECRETS } from '../../../support/secrets.ts'
 import { type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
 
 const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', images: ['https://cdn.example/a.jpg'] }
 
-describe('the token of a shop whose platform gives tokens that end', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('the token of a shop whose platform gives tokens that end', async () => {
+  const { database } = await openTestDatabase({ poolSize: 8, secrets: TEST_SECRETS })
   let accountId: string
   let admin: ShopifyAdminServer
   let lines: unknown[]
   const stops: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    const created = await createTestDatabase()
-    database = createDatabase(created.url, { poolSize: 8, secrets: TEST_SECRETS })
-    drop = async () => {
-      await database.end()
-      await created.drop()
-    }
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
   })
-  afterAll(() => drop())
   beforeEach(async () => {
     lines = []
     admin = await startShopifyAdmin()

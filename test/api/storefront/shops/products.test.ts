@@ -1,39 +1,29 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
 import { createProducts } from '../../../../api/products/products.store.ts'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { createShops, type ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createFittings } from '../../../../api/storefront/fitting-room/fittings.store.ts'
 import type { PlatformProduct } from '../../../../api/storefront/shop-platforms/shop-platform.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../../../api/storefront/shops/products.ts'
 import { callOf, createCaller } from '../../../support/accepted.ts'
-import { createTestDatabase } from '../../../support/postgres.ts'
+import { openTestDatabase } from '../../../support/postgres.ts'
 
 const PRODUCT = 'gid://shopify/Product/1'
 const RED = 'gid://shopify/ProductVariant/11'
 const BLUE = 'gid://shopify/ProductVariant/12'
 
-describe('a product of a shop', () => {
-  let database: Database
-  let drop: () => Promise<void>
+describe('a product of a shop', async () => {
+  const { database } = await openTestDatabase({ poolSize: 5 })
   let shop: ShopRecord
   let imageId: string
   let questions: (string | null)[][]
   /** Products of the platform of the shop. */
   let answer: (variant: string | null) => PlatformProduct | null
 
-  beforeAll(async () => {
-    const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 5 })
-  })
-  afterAll(async () => {
-    await database.end()
-    await drop()
-  })
   beforeEach(async () => {
     questions = []
     answer = (variant) => ({
