@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperatorSessions } from '../api/dashboard/operator-sessions.store.ts'
 import { createOperators } from '../api/dashboard/operators.store.ts'
 import { Type } from '../api/shared/contract/schema.ts'
-import { createDatabase, type Database, rowType, sql } from '../api/shared/database/database.ts'
+import { createDatabase, rowType, sql } from '../api/shared/database/database.ts'
 import { maintain, openSession } from '../api/shared/database/session.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { createCommandLine } from './support/command-line.ts'
-import { type Drape, readSmallPerson, startDrape } from './support/drape.ts'
+import { readSmallPerson, startDrape } from './support/drape.ts'
 import { createShopperCalls } from './support/shopper-calls.ts'
 import { storeVisit } from './support/visits.ts'
 
@@ -32,30 +32,24 @@ const SETTINGS = {
 }
 const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-describe('a database whose settings all differ from those of Postgres', () => {
-  let drape: Drape
-  let dashboard: string
-  let database: Database
-
-  beforeAll(async () => {
-    const port = await reserveFreePort()
-    await port.release()
-    dashboard = `http://127.0.0.1:${port.port}`
-    drape = await startDrape({ env: { DASHBOARD_PORT: String(port.port) } })
-    const { client } = await openSession(drape.env.DATABASE_URL)
-    const name = client.escapeIdentifier(new URL(drape.env.DATABASE_URL).pathname.slice(1))
-    // Tables with the names of ours, but without our columns.
-    await client.query('create schema elsewhere; create table elsewhere.accounts (); create table elsewhere.images ()')
-    for (const [setting, value] of Object.entries(SETTINGS))
-      await client.query(`alter database ${name} set ${setting} = ${client.escapeLiteral(value)}`)
-    // Only new connections have them.
-    await client.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    )
-    await client.end()
-    database = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
-    await drape.startWorker()
-  })
+describe('a database whose settings all differ from those of Postgres', async () => {
+  const port = await reserveFreePort()
+  await port.release()
+  const dashboard = `http://127.0.0.1:${port.port}`
+  const drape = await startDrape({ env: { DASHBOARD_PORT: String(port.port) } })
+  const { client } = await openSession(drape.env.DATABASE_URL)
+  const name = client.escapeIdentifier(new URL(drape.env.DATABASE_URL).pathname.slice(1))
+  // Tables with the names of ours, but without our columns.
+  await client.query('create schema elsewhere; create table elsewhere.accounts (); create table elsewhere.images ()')
+  for (const [setting, value] of Object.entries(SETTINGS))
+    await client.query(`alter database ${name} set ${setting} = ${client.escapeLiteral(value)}`)
+  // Only new connections have them.
+  await client.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+  await client.end()
+  const database = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
+  await drape.startWorker()
   afterAll(async () => {
     await database?.end()
     await drape?.stop()

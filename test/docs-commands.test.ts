@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../api/accounts/restrictions.ts'
-import { type Drape, startDrape } from './support/drape.ts'
+import { startDrape } from './support/drape.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const SAMPLES = ['scripts/samples/persons/down-half-teal.jpg', 'scripts/samples/garments/tshirt-mustard.jpg']
@@ -21,23 +21,19 @@ const PAGES: readonly (readonly [string, RegExp])[] = [
   ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
 ]
 
-describe('the commands of the docs', () => {
-  let drape: Drape
+describe('the commands of the docs', async () => {
   let key: string
-  let folder: string
 
-  beforeAll(async () => {
-    drape = await startDrape()
-    ;({ key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
-      ...UNRESTRICTED,
-      isTest: true,
-    }))
-    folder = mkdtempSync(join(tmpdir(), 'drape-docs-'))
-    for (const path of SAMPLES) {
-      mkdirSync(join(folder, path, '..'), { recursive: true })
-      cpSync(join(ROOT, path), join(folder, path))
-    }
-  })
+  const drape = await startDrape()
+  ;({ key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
+    ...UNRESTRICTED,
+    isTest: true,
+  }))
+  const folder = mkdtempSync(join(tmpdir(), 'drape-docs-'))
+  for (const path of SAMPLES) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    cpSync(join(ROOT, path), join(folder, path))
+  }
   afterAll(async () => {
     if (folder) rmSync(folder, { recursive: true })
     await drape?.stop()

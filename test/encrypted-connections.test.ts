@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../scripts/commands/doctor/finding.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
-import { encryptConnections, type OwnPostgres, startOwnPostgres } from './support/postgres.ts'
+import { encryptConnections, startOwnPostgres } from './support/postgres.ts'
 import { spawnProcess } from './support/process.ts'
-import { type OwnRedis, startOwnRedis } from './support/redis.ts'
+import { startOwnRedis } from './support/redis.ts'
 import { requestService } from './support/request-service.ts'
 
 /** The URLs that the installation guide of the chart documents, with their secrets. */
@@ -17,37 +17,30 @@ async function readDocumentedUrls() {
   return { database, queue }
 }
 
-describe('the URLs that the installation guide documents', () => {
-  let folder: string
-  let postgres: OwnPostgres
-  let redis: OwnRedis
-  let urls: { DATABASE_URL: string; REDIS_URL: string }
-
-  beforeAll(async () => {
-    folder = (await requestService('folder', null)).path
-    postgres = await startOwnPostgres({ folder })
-    await encryptConnections(postgres.url, folder)
-    const { port, release } = await reserveFreePort()
-    const file = (name: string) => join(folder, name)
-    await release()
-    redis = await startOwnRedis({
-      args: [
-        ...['--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', file('ca.pem')],
-        ...['--tls-cert-file', file('server.pem'), '--tls-key-file', file('server.key')],
-      ],
-    })
-    const client = await createClient({ url: redis.url }).connect()
-    await client.aclSetUser('drape', ['on', '>a/b:@#?%', '~*', '&*', '+@all'])
-    await client.configSet('requirepass', 'other')
-    client.destroy()
-    const documented = await readDocumentedUrls()
-    const { host, password } = new URL(postgres.url)
-    const login = `drape:${encodeURIComponent('a/b:@#?%')}`
-    urls = {
-      DATABASE_URL: documented.database.replace('…', password).replace('postgres:5432', host),
-      REDIS_URL: `${documented.queue.replace(':…', login).replace('redis:6379', `127.0.0.1:${port}`)}/3`,
-    }
+describe('the URLs that the installation guide documents', async () => {
+  const folder = (await requestService('folder', null)).path
+  const postgres = await startOwnPostgres({ folder })
+  await encryptConnections(postgres.url, folder)
+  const { port, release } = await reserveFreePort()
+  const file = (name: string) => join(folder, name)
+  await release()
+  const redis = await startOwnRedis({
+    args: [
+      ...['--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', file('ca.pem')],
+      ...['--tls-cert-file', file('server.pem'), '--tls-key-file', file('server.key')],
+    ],
   })
+  const client = await createClient({ url: redis.url }).connect()
+  await client.aclSetUser('drape', ['on', '>a/b:@#?%', '~*', '&*', '+@all'])
+  await client.configSet('requirepass', 'other')
+  client.destroy()
+  const documented = await readDocumentedUrls()
+  const { host, password } = new URL(postgres.url)
+  const login = `drape:${encodeURIComponent('a/b:@#?%')}`
+  const urls = {
+    DATABASE_URL: documented.database.replace('…', password).replace('postgres:5432', host),
+    REDIS_URL: `${documented.queue.replace(':…', login).replace('redis:6379', `127.0.0.1:${port}`)}/3`,
+  }
   afterAll(async () => {
     await Promise.all([postgres?.crash(), redis?.kill()])
   })

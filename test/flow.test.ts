@@ -1,42 +1,35 @@
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { decodeImage } from '../api/shared/image/image.ts'
-import { type Drape, shrink, startDrape } from './support/drape.ts'
+import { shrink, startDrape } from './support/drape.ts'
 import { until } from './support/until.ts'
 
 /** A try-on as a caller sees it, from the HTTP request to the result. */
-describe('a try-on from end to end', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-  let shop: Server
-  let shopUrl: string
+describe('a try-on from end to end', async () => {
   const visits: string[] = []
 
-  beforeAll(async () => {
-    person = await shrink('scripts/samples/persons/down-half-teal.jpg')
-    shirt = await shrink('scripts/samples/garments/tshirt-mustard.jpg')
-    const pages: Readonly<Record<string, string | Buffer>> = {
-      '/shirt.jpg': shirt,
-      '/page.jpg': '<html>no image</html>',
-      '/answer.json': '{"error":"not found"}',
-      '/empty.jpg': '',
-      '/image.gif': `GIF89a${'.'.repeat(20)}`,
-    }
-    shop = createServer(({ url = '' }, response) => {
-      visits.push(url)
-      response.writeHead(url in pages ? 200 : 404).end(pages[url])
-    })
-    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-    const { port } = shop.address() as AddressInfo
-    shopUrl = `http://127.0.0.1:${port}`
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, defaultEngines: true })
-    await drape.startWorker()
+  const person = await shrink('scripts/samples/persons/down-half-teal.jpg')
+  const shirt = await shrink('scripts/samples/garments/tshirt-mustard.jpg')
+  const pages: Readonly<Record<string, string | Buffer>> = {
+    '/shirt.jpg': shirt,
+    '/page.jpg': '<html>no image</html>',
+    '/answer.json': '{"error":"not found"}',
+    '/empty.jpg': '',
+    '/image.gif': `GIF89a${'.'.repeat(20)}`,
+  }
+  const shop = createServer(({ url = '' }, response) => {
+    visits.push(url)
+    response.writeHead(url in pages ? 200 : 404).end(pages[url])
   })
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const { port } = shop.address() as AddressInfo
+  const shopUrl = `http://127.0.0.1:${port}`
+  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, defaultEngines: true })
+  await drape.startWorker()
   afterAll(async () => {
     await drape.stop()
     shop.close()

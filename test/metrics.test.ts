@@ -1,26 +1,22 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
 import { copyGeneration } from './support/accepted.ts'
-import { type Drape, shrink, startDrape } from './support/drape.ts'
+import { shrink, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-describe('metrics', () => {
-  let drape: Drape
+describe('metrics', async () => {
   let worker: TestProgram
-  let person: Buffer
   const call = {
     products: [{ images: [{ source: { fileKey: 'me' } }] }],
     person: { image: { source: { fileKey: 'me' } } },
     output: { engine: 'mock', deadlineSeconds: 600 },
   }
 
-  beforeAll(async () => {
-    person = await shrink('scripts/samples/persons/down-half-teal.jpg')
-    drape = await startDrape({ defaultEngines: true })
-  })
+  const person = await shrink('scripts/samples/persons/down-half-teal.jpg')
+  const drape = await startDrape({ defaultEngines: true })
   afterAll(() => drape.stop())
 
   const tryOn = () => drape.tryOn(call, { me: person })

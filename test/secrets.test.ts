@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
-import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
+import { startOtlpReceiver } from './support/otlp-receiver.ts'
 import { until } from './support/until.ts'
 
 /** Secrets of callers by kind. Many more people read logs and traces. */
-describe('logs and spans', () => {
-  let receiver: OtlpReceiver
-  let drape: Drape
-  let shop: Server
-  let shopUrl: string
+describe('logs and spans', async () => {
   let person: Buffer
-  let garment: Buffer
   let outputs: () => string
   const secrets = new Map<string, string>()
 
@@ -25,30 +20,28 @@ describe('logs and spans', () => {
     return value
   }
 
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    garment = await readSample('garments/tshirt-mustard.jpg')
-    shop = createServer(({ url = '' }, response) => {
-      if (url.startsWith('/gone')) response.writeHead(500).end()
-      else if (url.startsWith('/torn')) response.socket?.destroy()
-      else response.end(garment)
-    })
-    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-    const { port } = shop.address() as AddressInfo
-    shopUrl = `http://127.0.0.1:${port}`
-    receiver = await startOtlpReceiver()
-    drape = await startDrape({
-      env: {
-        ...receiver.env,
-        FETCH_ALLOW_PORTS: String(port),
-        SIGNING_SECRET: secret('signing secret'),
-        LOG_LEVEL: 'debug',
-      },
-    })
-    const worker = await drape.startWorker()
-    outputs = () => drape.api.output() + worker.output()
-    secrets.set('API key', drape.apiKey)
+  person = await readSmallPerson()
+  const garment = await readSample('garments/tshirt-mustard.jpg')
+  const shop = createServer(({ url = '' }, response) => {
+    if (url.startsWith('/gone')) response.writeHead(500).end()
+    else if (url.startsWith('/torn')) response.socket?.destroy()
+    else response.end(garment)
   })
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const { port } = shop.address() as AddressInfo
+  const shopUrl = `http://127.0.0.1:${port}`
+  const receiver = await startOtlpReceiver()
+  const drape = await startDrape({
+    env: {
+      ...receiver.env,
+      FETCH_ALLOW_PORTS: String(port),
+      SIGNING_SECRET: secret('signing secret'),
+      LOG_LEVEL: 'debug',
+    },
+  })
+  const worker = await drape.startWorker()
+  outputs = () => drape.api.output() + worker.output()
+  secrets.set('API key', drape.apiKey)
   afterAll(async () => {
     await drape.stop()
     receiver.stop()

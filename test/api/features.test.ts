@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../api/accounts/restrictions.ts'
 import { chooseFeatures, FEATURES } from '../../api/features.ts'
 import { operationsOf } from '../../api/http/core-routes.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -26,21 +26,16 @@ const METRICS: Readonly<Record<string, readonly string[]>> = {
 const NAMES = FEATURES.map(({ name }) => name)
 const METHODS = ['get', 'post', 'put', 'delete', 'patch']
 
-describe('the extensions', () => {
+describe('the extensions', async () => {
   /** Without extensions. */
-  let drape: Drape
-  let testKey: string
   let api: TestProgram | undefined
-  let dashboardPort: number
 
-  beforeAll(async () => {
-    const port = await reserveFreePort()
-    await port.release()
-    dashboardPort = port.port
-    drape = await startDrape({ env: { FEATURES: 'none', DASHBOARD_PORT: String(dashboardPort) } })
-    const keys = createApiKeys(drape.database)
-    ;({ key: testKey } = await keys.insert(drape.accountId, 'secret', { ...UNRESTRICTED, isTest: true }))
-  })
+  const port = await reserveFreePort()
+  await port.release()
+  const dashboardPort = port.port
+  const drape = await startDrape({ env: { FEATURES: 'none', DASHBOARD_PORT: String(dashboardPort) } })
+  const keys = createApiKeys(drape.database)
+  const { key: testKey } = await keys.insert(drape.accountId, 'secret', { ...UNRESTRICTED, isTest: true })
   afterEach(() => api?.end())
   afterAll(() => drape.stop())
 

@@ -1,29 +1,23 @@
 import { readdir, stat } from 'node:fs/promises'
 import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { formOf, readSample, startDrape } from '../support/drape.ts'
 import { requestService } from '../support/request-service.ts'
-import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
+import { createDevelopmentShop } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
 const MB = 1024 * 1024
 const PART = '--x\r\nContent-Disposition: form-data; name="image"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n'
 
-describe('bodies that never end', () => {
-  let drape: Drape
-  let shop: TestShop
-  let folder: string
-  let photo: Buffer
+describe('bodies that never end', async () => {
   const stalled: ClientRequest[] = []
 
-  beforeAll(async () => {
-    folder = (await requestService('folder', null)).path
-    photo = await readSample('persons/down-half-teal.jpg')
-    // 24 MB for an account, 16 MB for shoppers.
-    drape = await startDrape({ env: { TMPDIR: folder, UPLOAD_DISK_MB: process.env.SHOW_DISK ?? '64' } })
-    shop = await createDevelopmentShop(drape)
-  })
+  const folder = (await requestService('folder', null)).path
+  const photo = await readSample('persons/down-half-teal.jpg')
+  // 24 MB for an account, 16 MB for shoppers.
+  const drape = await startDrape({ env: { TMPDIR: folder, UPLOAD_DISK_MB: process.env.SHOW_DISK ?? '64' } })
+  const shop = await createDevelopmentShop(drape)
   afterAll(async () => {
     endStalled()
     await drape.stop()

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createConsents } from '../../api/consents/consents.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { createEvents } from '../../api/storefront/events/events.store.ts'
@@ -11,7 +11,7 @@ import { createShares } from '../../api/storefront/share/shares.store.ts'
 import { readTables } from '../../scripts/documents/privacy.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../support/analytics-events.ts'
 import { completeForShop } from '../support/completed.ts'
-import { type CallOptions, type Drape, formOf, readSmallPerson, startDrape } from '../support/drape.ts'
+import { type CallOptions, formOf, readSmallPerson, startDrape } from '../support/drape.ts'
 import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
 import { createShopperCalls } from '../support/shopper-calls.ts'
 import { until } from '../support/until.ts'
@@ -38,22 +38,16 @@ const COUNTER_MS = 300_000
 /** Tables whose comments declare personal data. */
 const DECLARED = Object.entries(readTables()).flatMap(([name, { about }]) => (about === null ? [] : [`table ${name}`]))
 
-describe('an erased end user', () => {
-  let drape: Drape
-  let person: Buffer
-  let shops: readonly TestShop[]
-  let client: pg.Client
+describe('an erased end user', async () => {
   const outputs: (() => string)[] = []
 
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    drape = await startDrape({ credits: 100 })
-    shops = [await createDevelopmentShop(drape), await createDevelopmentShop(drape, 'other.test')]
-    client = new pg.Client({ connectionString: drape.env.DATABASE_URL })
-    await client.connect()
-    const worker = await drape.startWorker()
-    outputs.push(drape.api.output, worker.output)
-  })
+  const person = await readSmallPerson()
+  const drape = await startDrape({ credits: 100 })
+  const shops = [await createDevelopmentShop(drape), await createDevelopmentShop(drape, 'other.test')]
+  const client = new pg.Client({ connectionString: drape.env.DATABASE_URL })
+  await client.connect()
+  const worker = await drape.startWorker()
+  outputs.push(drape.api.output, worker.output)
   afterAll(async () => {
     await client?.end()
     await drape?.stop()

@@ -2,29 +2,23 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../api/shared/database/database.ts'
-import { type Answer, type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { type Answer, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 const MOCK = { engine: 'mock' }
 
-describe('erasure of an end user', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-navy.jpg')
-    drape = await startDrape({ credits: 1000 })
-    await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })
-    const product = { externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }
-    const form = formOf(product, { shirt })
-    expect((await drape.call('POST', '/tryon/v1/products', { body: form })).status).toBe(200)
-  })
+describe('erasure of an end user', async () => {
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  const drape = await startDrape({ credits: 1000 })
+  await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })
+  const product = { externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }
+  const form = formOf(product, { shirt })
+  expect((await drape.call('POST', '/tryon/v1/products', { body: form })).status).toBe(200)
   afterAll(() => drape.stop())
 
   const upload = async (externalUserId?: string) => {

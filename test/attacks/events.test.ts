@@ -1,24 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../support/analytics-events.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { createDevelopmentShop } from '../support/shop.ts'
 
 const noise = (bytes: number) => randomBytes(bytes).toString('base64url').slice(0, bytes)
 
-describe('a flood of events', () => {
-  let drape: Drape
-  let headers: Record<string, string>
+describe('a flood of events', async () => {
   let number = 0
 
-  beforeAll(async () => {
-    drape = await startDrape({
-      env: { PROXY_HOPS: '1', EVENTS_PER_MINUTE: '20000' },
-    })
-    headers = await appHeaders(drape)
+  const drape = await startDrape({
+    env: { PROXY_HOPS: '1', EVENTS_PER_MINUTE: '20000' },
   })
+  const headers = await appHeaders(drape)
   afterAll(() => drape.stop())
 
   const storedBytes = async () => {

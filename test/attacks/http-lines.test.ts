@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { linesOf, spawnProcess, type TestProcess } from '../support/process.ts'
@@ -193,27 +193,21 @@ const PORTS = [
   ['controller', 'probes', 'controllerProbes'],
 ] as const
 
-describe('malformed HTTP', () => {
-  let drape: Drape
-  let controller: TestProcess
-  let ports: Record<(typeof PORTS)[number][2], number>
-  let probesOf: Record<(typeof PORTS)[number][0], number>
+describe('malformed HTTP', async () => {
   let outputOf: Record<(typeof PORTS)[number][0], () => string>
-  beforeAll(async () => {
-    const dashboard = await freePort()
-    drape = await startDrape({ env: { DASHBOARD_PORT: String(dashboard), PROBE_HOST: '127.0.0.1' } })
-    const [worker, started] = await Promise.all([drape.startWorker({ ENGINES: 'mock' }), startController(drape.env)])
-    controller = started.process
-    outputOf = { api: drape.api.output, worker: worker.output, controller: started.process.output }
-    probesOf = { api: portOf(drape.api.probeUrl), worker: portOf(worker.probeUrl), controller: started.probes }
-    ports = {
-      api: portOf(drape.api.url),
-      probes: probesOf.api,
-      dashboard,
-      workerProbes: probesOf.worker,
-      controllerProbes: probesOf.controller,
-    }
-  })
+  const dashboard = await freePort()
+  const drape = await startDrape({ env: { DASHBOARD_PORT: String(dashboard), PROBE_HOST: '127.0.0.1' } })
+  const [worker, started] = await Promise.all([drape.startWorker({ ENGINES: 'mock' }), startController(drape.env)])
+  const controller = started.process
+  outputOf = { api: drape.api.output, worker: worker.output, controller: started.process.output }
+  const probesOf = { api: portOf(drape.api.probeUrl), worker: portOf(worker.probeUrl), controller: started.probes }
+  const ports = {
+    api: portOf(drape.api.url),
+    probes: probesOf.api,
+    dashboard,
+    workerProbes: probesOf.worker,
+    controllerProbes: probesOf.controller,
+  }
   afterAll(() => Promise.all([drape?.stop(), controller?.end()]))
 
   const get = (port: number, path: string) => send(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)

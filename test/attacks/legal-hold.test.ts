@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Nullable, Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { createLegalHolds, type HoldingPolicy } from '../../api/shared/retention/legal-holds.store.ts'
-import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { createStorage } from '../../api/shared/storage/storage.ts'
 import { sweepOnce } from '../../scripts/commands/sweep.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 
 const Row = rowType(Type.Object({ key: Type.String(), externalUserId: Nullable(Type.String()) }))
 
-describe('the erasure of a held customer', () => {
-  let drape: Drape
-  let storage: ObjectStorage
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 100 })
-    await drape.startWorker()
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-navy.jpg')
-  })
+describe('the erasure of a held customer', async () => {
+  const drape = await startDrape({ credits: 100 })
+  await drape.startWorker()
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-navy.jpg')
   afterAll(async () => {
     storage.close()
     await drape.stop()

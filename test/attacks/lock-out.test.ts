@@ -1,25 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { request as openRequest } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createShops } from '../../api/shops/shops.store.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
-import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
+import { formOf, readSample, startDrape } from '../support/drape.ts'
+import { createDevelopmentShop } from '../support/shop.ts'
 import { type Parameters, pathSignedByShopify } from '../support/shop-proxies.ts'
 
 const NEUTRAL = 'neutral-1'
 type Headers = Readonly<Record<string, string>>
 
-describe('a stranger with many addresses', () => {
-  let drape: Drape
-  let shop: TestShop
-  let photo: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1' } })
-    shop = await createDevelopmentShop(drape, 'asking.test', { requiresConsent: true })
-    photo = await readSample('persons/down-half-teal.jpg')
-  })
+describe('a stranger with many addresses', async () => {
+  const drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1' } })
+  const shop = await createDevelopmentShop(drape, 'asking.test', { requiresConsent: true })
+  const photo = await readSample('persons/down-half-teal.jpg')
   afterAll(() => drape.stop())
 
   let names = 0

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../api/shared/database/database.ts'
 import { generateWebhookSecret } from '../../api/shared/signing/webhook-signature.ts'
 import { createShops } from '../../api/shops/shops.store.ts'
 import { pluginMessage, signMessage } from '../../api/shops/signature.ts'
 import { createWebhooks } from '../../api/webhooks/webhooks.store.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { startProgram } from '../support/process.ts'
 import { readDump } from '../support/stored-text.ts'
 import { until } from '../support/until.ts'
 
 /** An attacker reads a dump of the database of an installation that stored its secrets in clear. */
-describe('a dump of the database', () => {
+describe('a dump of the database', async () => {
   const DOMAIN = 'dumped.example'
   const secrets = {
     shop: randomBytes(32).toString('base64url'),
@@ -20,37 +20,34 @@ describe('a dump of the database', () => {
     appToken: `shpat_${randomBytes(16).toString('hex')}`,
     webhook: generateWebhookSecret(),
   }
-  let drape: Drape
   let dump: () => Promise<string[]>
 
-  beforeAll(async () => {
-    drape = await startDrape()
-    const clear = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
-    const { accountId } = drape
-    await createShops(clear).insert({
-      accountId,
-      platform: 'plugin',
-      domain: DOMAIN,
-      secret: secrets.shop,
-      adminToken: secrets.token,
-    })
-    await createShops(clear).insert({
-      accountId,
-      platform: 'shopify',
-      domain: 'dumped.myshopify.com',
-      secret: secrets.app,
-      adminToken: secrets.appToken,
-    })
-    const endpoint = { accountId, url: 'https://shop.example', eventTypes: ['credits.low' as const] }
-    await createWebhooks(clear).insert({ ...endpoint, secret: secrets.webhook })
-    await clear.end()
-    dump = async () => {
-      const text = await readDump(drape.env.DATABASE_URL)
-      return Object.entries({ ...secrets, key: drape.apiKey }).flatMap(([name, value]) =>
-        formsOf(value).some((form) => text.includes(form)) ? [name] : [],
-      )
-    }
+  const drape = await startDrape()
+  const clear = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
+  const { accountId } = drape
+  await createShops(clear).insert({
+    accountId,
+    platform: 'plugin',
+    domain: DOMAIN,
+    secret: secrets.shop,
+    adminToken: secrets.token,
   })
+  await createShops(clear).insert({
+    accountId,
+    platform: 'shopify',
+    domain: 'dumped.myshopify.com',
+    secret: secrets.app,
+    adminToken: secrets.appToken,
+  })
+  const endpoint = { accountId, url: 'https://shop.example', eventTypes: ['credits.low' as const] }
+  await createWebhooks(clear).insert({ ...endpoint, secret: secrets.webhook })
+  await clear.end()
+  dump = async () => {
+    const text = await readDump(drape.env.DATABASE_URL)
+    return Object.entries({ ...secrets, key: drape.apiKey }).flatMap(([name, value]) =>
+      formsOf(value).some((form) => text.includes(form)) ? [name] : [],
+    )
+  }
   afterAll(() => drape.stop())
 
   const statusOfSigned = async (url: string) => {

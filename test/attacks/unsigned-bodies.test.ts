@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createShops } from '../../api/shops/shops.store.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { send, signedByPlugin } from '../support/shop-proxies.ts'
 
 const MB = 1024 * 1024
 const SHOP = { domain: 'shirts.example', secret: randomBytes(32).toString('base64url') }
 
-describe('stalled bodies without a valid signature', () => {
-  let drape: Drape
+describe('stalled bodies without a valid signature', async () => {
   const stalled: ClientRequest[] = []
-  beforeAll(async () => {
-    drape = await startDrape({ separate: true, env: { PROXY_HOPS: '1' } })
-    await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      requiresConsent: false,
-      name: 'Shirts',
-      ...SHOP,
-    })
+  const drape = await startDrape({ separate: true, env: { PROXY_HOPS: '1' } })
+  await createShops(drape.database).insert({
+    accountId: drape.accountId,
+    platform: 'plugin',
+    requiresConsent: false,
+    name: 'Shirts',
+    ...SHOP,
   })
   afterAll(async () => {
     for (const call of stalled) call.destroy()

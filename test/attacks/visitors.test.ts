@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { createShops } from '../../api/shops/shops.store.ts'
 import { createVisitorAddresses } from '../../api/shops/visitor-addresses.store.ts'
 import { startCaptchaProvider } from '../support/captcha-provider.ts'
 import { acceptForShop } from '../support/completed.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { formOf, readSample, startDrape } from '../support/drape.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../support/shopify-admin.ts'
 import { until } from '../support/until.ts'
@@ -12,20 +12,15 @@ import { until } from '../support/until.ts'
 const SHIRT = 'gid://shopify/Product/1'
 type Headers = Readonly<Record<string, string>>
 
-describe('a visitor who invents identities', () => {
-  let drape: Drape
-  let provider: { url: string; asked: URLSearchParams[]; stop(): void }
-  let photo: Buffer
+describe('a visitor who invents identities', async () => {
   let number = 0
 
-  beforeAll(async () => {
-    provider = await startCaptchaProvider()
-    photo = await readSample('persons/down-half-teal.jpg')
-    const captcha = { CAPTCHA_VERIFY_URL: provider.url, CAPTCHA_SECRET: 'captcha-secret' }
-    drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1', ...captcha } })
-    const images = [{ source: { url: 'https://shop.example/1.jpg' } }]
-    await drape.call('POST', '/tryon/v1/products', { body: { externalId: SHIRT, images } })
-  })
+  const provider = await startCaptchaProvider()
+  const photo = await readSample('persons/down-half-teal.jpg')
+  const captcha = { CAPTCHA_VERIFY_URL: provider.url, CAPTCHA_SECRET: 'captcha-secret' }
+  const drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1', ...captcha } })
+  const images = [{ source: { url: 'https://shop.example/1.jpg' } }]
+  await drape.call('POST', '/tryon/v1/products', { body: { externalId: SHIRT, images } })
   afterAll(async () => {
     await drape.stop()
     provider.stop()

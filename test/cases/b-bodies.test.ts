@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { wrongClock } from '../support/clock.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { formOf, readSample, startDrape } from '../support/drape.ts'
 import { startProgram } from '../support/process.ts'
 import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
@@ -15,16 +15,10 @@ import { until } from '../support/until.ts'
 const UPLOAD = '/tryon/v1/images/upload'
 const LONG = process.env.LONG_TESTS === '1'
 
-describe('request bodies', () => {
-  let drape: Drape
-  let temporary: string
-  let person: Buffer
-
-  beforeAll(async () => {
-    temporary = (await requestService('folder', null)).path
-    drape = await startDrape({ env: { TMPDIR: temporary } })
-    person = await readSample('persons/astronaut.jpg')
-  })
+describe('request bodies', async () => {
+  const temporary = (await requestService('folder', null)).path
+  const drape = await startDrape({ env: { TMPDIR: temporary } })
+  const person = await readSample('persons/astronaut.jpg')
   afterAll(() => drape.stop())
 
   const partOf = (disposition: string, bytes: Uint8Array | string = '', type?: string) =>

@@ -1,7 +1,7 @@
-import { type AddressInfo, createServer, type Server } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { formOf, readSample, startDrape } from '../support/drape.ts'
 
 const LOOPBACK = `
   127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 0177.1 017700000001 127.0.0.1. 127.255.255.254
@@ -15,30 +15,24 @@ const PRIVATE = `
   .trim()
   .split(/\s+/)
 
-describe('image URLs of callers', () => {
-  let drape: Drape
+describe('image URLs of callers', async () => {
   let visited = 0
-  let canary: Server
-  let port: number
-  let imageId: string
 
-  beforeAll(async () => {
-    canary = createServer((socket) => {
-      visited++
-      socket.destroy()
-    }).listen(0, '::')
-    await new Promise((resolve) => canary.once('listening', resolve))
-    port = (canary.address() as AddressInfo).port
-    drape = await startDrape({
-      credits: 1000,
-      env: { FETCH_ALLOW_CIDRS: '', FETCH_ALLOW_PORTS: `80,443,${port}` },
-    })
-    imageId = (
-      await drape.call('POST', '/tryon/v1/images/upload', {
-        body: formOf(undefined, { file: await readSample('persons/astronaut.jpg') }),
-      })
-    ).body.imageId
+  const canary = createServer((socket) => {
+    visited++
+    socket.destroy()
+  }).listen(0, '::')
+  await new Promise((resolve) => canary.once('listening', resolve))
+  const port = (canary.address() as AddressInfo).port
+  const drape = await startDrape({
+    credits: 1000,
+    env: { FETCH_ALLOW_CIDRS: '', FETCH_ALLOW_PORTS: `80,443,${port}` },
   })
+  const imageId = (
+    await drape.call('POST', '/tryon/v1/images/upload', {
+      body: formOf(undefined, { file: await readSample('persons/astronaut.jpg') }),
+    })
+  ).body.imageId
   afterAll(async () => {
     await drape.stop()
     canary.close()

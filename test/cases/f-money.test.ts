@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Answer, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../support/events.ts'
 import type { TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -12,16 +12,10 @@ const PATH = '/tryon/v1/try-on'
 const UNREACHABLE = { products: [{ images: [{ source: { url: 'https://shop.invalid/shirt.jpg' } }] }] }
 const ORDER = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']
 
-describe('credits under concurrency', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-navy.jpg')
-    drape = await startDrape({ credits: 0 })
-  })
+describe('credits under concurrency', async () => {
+  const person = await readSample('persons/down-half-teal.jpg')
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  const drape = await startDrape({ credits: 0 })
   afterAll(() => drape.stop())
 
   let worker: Promise<TestProgram> | undefined

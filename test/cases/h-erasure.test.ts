@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const DAY_SECONDS = 86_400
 
-describe('erasure, retention and links', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-navy.jpg')
-    drape = await startDrape({ credits: 100, env: { TZ: 'Pacific/Kiritimati' } })
-    await drape.startWorker()
-  })
+describe('erasure, retention and links', async () => {
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  const drape = await startDrape({ credits: 100, env: { TZ: 'Pacific/Kiritimati' } })
+  await drape.startWorker()
   afterAll(() => drape.stop())
 
   const upload = async (fields: Record<string, string> = {}) => {

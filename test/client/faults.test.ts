@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import {
   createDrapeClient,
   createEventSender,
@@ -9,19 +9,13 @@ import {
 import { ERROR_CODES, ERRORS } from '../../api/shared/contract/error-codes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
-import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { type Fault, startFaultyProxy } from '../support/faulty-proxy.ts'
 
-describe('the client on an unreliable connection', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-mustard.jpg')
-    drape = await startDrape({ credits: 20 })
-  })
+describe('the client on an unreliable connection', async () => {
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-mustard.jpg')
+  const drape = await startDrape({ credits: 20 })
   afterAll(() => drape?.stop())
 
   const errorResponse = (status: number, code: string, retryAfter?: string) => ({

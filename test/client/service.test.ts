@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import {
   createDrapeClient,
-  type DrapeClient,
   DrapeConnectionError,
   DrapeGenerationError,
   DrapeTimeoutError,
@@ -15,26 +14,19 @@ import {
 import { decodeImage } from '../../api/shared/image/image.ts'
 import { createSafetyReviews } from '../../api/trust/appeals/safety-reviews.store.ts'
 import { createCaller } from '../support/accepted.ts'
-import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { readSample, startDrape } from '../support/drape.ts'
 import { refuseGeneration } from '../support/refused.ts'
 import { until } from '../support/until.ts'
 
 const PERSON = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url)
 const MOCK = { engine: 'mock' } as const
 
-describe('the client against the service', () => {
-  let drape: Drape
-  let client: DrapeClient
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-mustard.jpg')
-    drape = await startDrape({ credits: 3 })
-    client = createDrapeClient({ url: `${drape.api.url}/`, apiKey: drape.apiKey, retries: 0 })
-    await drape.startWorker()
-  })
+describe('the client against the service', async () => {
+  const person = await readSample('persons/down-half-teal.jpg')
+  const shirt = await readSample('garments/tshirt-mustard.jpg')
+  const drape = await startDrape({ credits: 3 })
+  const client = createDrapeClient({ url: `${drape.api.url}/`, apiKey: drape.apiKey, retries: 0 })
+  await drape.startWorker()
   afterAll(() => drape?.stop())
 
   it('runs a try-on, reports its progress and downloads the result', async () => {

@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
 import { storeVisit } from '../../support/visits.ts'
 
-describe('the analytics of a shop', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
-  let page: string
-
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, 'Analytics')
-    page = `/shops/${contents.shopId}/analytics`
-    const looks = ['product_page:page_view', 'widget:button_click', 'widget:email_prompt_view']
-    await visit(contents.shopId, 'looks', looks)
-    await visit(contents.shopId, 'buys', [
-      ...looks,
-      'widget:generation_start',
-      'widget:result_view',
-      'widget:add_to_cart',
-    ])
-    await visit('shop_other', 'is elsewhere', looks)
-  })
+describe('the analytics of a shop', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, 'Analytics')
+  const page = `/shops/${contents.shopId}/analytics`
+  const looks = ['product_page:page_view', 'widget:button_click', 'widget:email_prompt_view']
+  await visit(contents.shopId, 'looks', looks)
+  await visit(contents.shopId, 'buys', [
+    ...looks,
+    'widget:generation_start',
+    'widget:result_view',
+    'widget:add_to_cart',
+  ])
+  await visit('shop_other', 'is elsewhere', looks)
   afterAll(() => dashboard.stop())
 
   it('show the funnel and the rates of the requested days', async () => {

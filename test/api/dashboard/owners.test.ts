@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
@@ -13,13 +13,7 @@ import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { createRefusedRequests, listRefusedRequests } from '../../../api/shops/refused-requests.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
-import {
-  hashQuickly,
-  type OperatorBrowser,
-  type PageAnswer,
-  startDashboard,
-  type TestDashboard,
-} from '../../support/dashboard.ts'
+import { hashQuickly, type PageAnswer, startDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
 import { until } from '../../support/until.ts'
 
@@ -45,12 +39,7 @@ interface Tenant extends DashboardContents {
   readonly ids: readonly string[]
 }
 
-describe('an owner of an account', () => {
-  let dashboard: TestDashboard
-  let own: Tenant
-  let other: Tenant
-  let browser: OperatorBrowser
-
+describe('an owner of an account', async () => {
   const createTenant = async (name: string, email: string): Promise<Tenant> => {
     const { database } = dashboard
     const contents = await fillDashboard(dashboard, name)
@@ -64,15 +53,13 @@ describe('an owner of an account', () => {
     return { ...contents, email, operatorId, keyId, ids }
   }
 
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    own = await createTenant('Alpha', 'alma@alpha.example')
-    other = await createTenant('Beta', 'ben@beta.example')
-    // What all accounts together have open is counted in the menu of operators.
-    await dashboard.database.query(sql.unsafe`
-      update webhook_endpoints set failing_since = now() where id = ${other.endpointId}`)
-    browser = await dashboard.signIn(own.email)
-  })
+  const dashboard = await startDashboard()
+  const own = await createTenant('Alpha', 'alma@alpha.example')
+  const other = await createTenant('Beta', 'ben@beta.example')
+  // What all accounts together have open is counted in the menu of operators.
+  await dashboard.database.query(sql.unsafe`
+    update webhook_endpoints set failing_since = now() where id = ${other.endpointId}`)
+  const browser = await dashboard.signIn(own.email)
   afterAll(() => dashboard.stop())
 
   /** Sends a form as if a page had shown it. */

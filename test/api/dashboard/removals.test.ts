@@ -1,51 +1,44 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { hashImage } from '../../../api/shared/image/image-hash.ts'
 import { createImages } from '../../../api/shared/image/images.store.ts'
 import { hashRequest } from '../../../api/trust/removals/read-request.ts'
 import { createRemovals } from '../../../api/trust/removals/removals.store.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+import { startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
 
 const photo = readFileSync(new URL('../../fixtures/persons/apose-full.jpg', import.meta.url))
 
-describe('removal requests in the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
-  let objectKey: string
-
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, 'Removals')
-    objectKey = `persons/${contents.accountId}/img_1.jpg`
-    await createImages(dashboard.database).insert({
-      id: 'img_1',
-      accountId: contents.accountId,
-      objectKey,
-      bytes: photo.length,
-      externalUserId: 'u',
-      width: 400,
-      height: 600,
-      cropMode: 'none',
-      expiresAt: new Date(Date.now() + 86_400_000),
-      hash: (await hashImage(photo))?.hash ?? null,
-    })
-    await dashboard.storage.put(objectKey, photo, { contentType: 'image/jpeg' })
-    const hashes = await hashRequest(photo, {})
-    for (const [i, id] of ['rem_1', 'rem_2'].entries()) {
-      const reference = String(i).repeat(64)
-      await createRemovals(dashboard.database).insert({
-        id,
-        reference,
-        email: 'a?bcc=c@b.example',
-        reason: '<b>me</b>',
-        hashes,
-      })
-    }
+describe('removal requests in the dashboard', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, 'Removals')
+  const objectKey = `persons/${contents.accountId}/img_1.jpg`
+  await createImages(dashboard.database).insert({
+    id: 'img_1',
+    accountId: contents.accountId,
+    objectKey,
+    bytes: photo.length,
+    externalUserId: 'u',
+    width: 400,
+    height: 600,
+    cropMode: 'none',
+    expiresAt: new Date(Date.now() + 86_400_000),
+    hash: (await hashImage(photo))?.hash ?? null,
   })
+  await dashboard.storage.put(objectKey, photo, { contentType: 'image/jpeg' })
+  const hashes = await hashRequest(photo, {})
+  for (const [i, id] of ['rem_1', 'rem_2'].entries()) {
+    const reference = String(i).repeat(64)
+    await createRemovals(dashboard.database).insert({
+      id,
+      reference,
+      email: 'a?bcc=c@b.example',
+      reason: '<b>me</b>',
+      hashes,
+    })
+  }
   afterAll(() => dashboard.stop())
 
   it('shows images only for a reason that is audited', async () => {

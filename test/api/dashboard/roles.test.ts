@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createPages } from '../../../api/dashboard/all-pages.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperators, ROLES, type Role } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+import { type OperatorBrowser, startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
 
 /** Actions of some roles only; every role can open everything else. */
 const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
@@ -16,19 +16,15 @@ const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
     /^(GET \/people|GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
 }
 
-describe('the role of an operator', () => {
-  let dashboard: TestDashboard
-  let contents: DashboardContents
+describe('the role of an operator', async () => {
   const browsers = new Map<Role, OperatorBrowser>()
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    contents = await fillDashboard(dashboard, 'Guarded')
-    for (const role of ROLES) {
-      const email = `${role}@example.com`
-      await createOperators(dashboard.database).insert({ email, name: null, passwordHash: '', role })
-      browsers.set(role, await dashboard.signIn(email))
-    }
-  })
+  const dashboard = await startDashboard()
+  const contents = await fillDashboard(dashboard, 'Guarded')
+  for (const role of ROLES) {
+    const email = `${role}@example.com`
+    await createOperators(dashboard.database).insert({ email, name: null, passwordHash: '', role })
+    browsers.set(role, await dashboard.signIn(email))
+  }
   afterAll(() => dashboard.stop())
 
   const browserOf = (role: Role) => browsers.get(role) as OperatorBrowser

@@ -1,16 +1,16 @@
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createConsents } from '../../../api/consents/consents.store.ts'
 import { createErasureLog } from '../../../api/erasure/erasure-log.ts'
 import { Nullable, Type } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { APP_CONTEXT, appHeaders, eventOf } from '../../support/analytics-events.ts'
 import { completeForShop } from '../../support/completed.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 import { copyTestDatabase } from '../../support/postgres.ts'
 import { linesOf, spawnProcess, startProgram, type TestProcess } from '../../support/process.ts'
 import { asProcess } from '../../support/process-roles.ts'
@@ -31,17 +31,12 @@ const Left = rowType(Type.Object({ owner: Nullable(Type.String()), isDue: Type.B
 const REPEATED = 'erasures repeated: the database was older than the erasure log'
 const DAY_MS = 86_400_000
 
-describe('the start of the API with a restored database', () => {
-  let drape: Drape
-  let storage: ObjectStorage
-  let person: Buffer
+describe('the start of the API with a restored database', async () => {
   const undo: (() => Promise<unknown>)[] = []
 
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape()
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-  })
+  const person = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape()
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
   })

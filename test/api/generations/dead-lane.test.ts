@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createTryOnQueues } from '../../../api/generations/try-on-queues.ts'
 import { engineQueueName } from '../../../api/shared/queue/engine-queues.ts'
 import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
 /** Time for which a worker counts as live after its last announcement. */
 const SILENT_SECONDS = 12
 const DEAD = { queues: ['try-on'], engines: ['mock', 'warp'], worker: 'killed-1', slots: 4 } as const
 
-describe('the lane of a worker that was killed', () => {
-  let drape: Drape
-  let person: Buffer
-
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape()
-  })
+describe('the lane of a worker that was killed', async () => {
+  const person = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape()
   afterAll(() => drape?.stop())
 
   it('returns its jobs to workers of other lanes when its announcement expires, whatever their account', async () => {

@@ -1,21 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'
 
-describe('concurrent and synchronous try-ons', () => {
-  let drape: Drape
-  let person: Buffer
-  let imageId: string
-
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000 })
-    person = await readSample('persons/down-half-teal.jpg')
-    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
-    imageId = upload.body.imageId
-  })
+describe('concurrent and synchronous try-ons', async () => {
+  const drape = await startDrape({ credits: 1000 })
+  const person = await readSample('persons/down-half-teal.jpg')
+  const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
+  const imageId = upload.body.imageId
   afterAll(() => drape.stop())
 
   const inline = (externalId: string, output: object = {}) => ({

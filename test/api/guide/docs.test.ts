@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDrape } from '../../support/drape.ts'
 
-describe('the reference of the API', () => {
-  let drape: Drape
-
-  beforeAll(async () => {
-    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
-  })
+describe('the reference of the API', async () => {
+  const drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
   afterAll(() => drape.stop())
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${drape.api.url}${path}`, { headers })

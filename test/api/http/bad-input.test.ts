@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 
 const MAX_BYTES = 10 * 1024 * 1024
 
-describe('bad input', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-navy.jpg')
-  })
+describe('bad input', async () => {
+  const drape = await startDrape()
+  const person = await readSample('persons/down-half-teal.jpg')
+  const shirt = await readSample('garments/tshirt-navy.jpg')
   afterAll(() => drape.stop())
 
   const post = (body: unknown, options = {}) => drape.call('POST', '/tryon/v1/try-on', { body, ...options })

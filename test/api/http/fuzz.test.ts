@@ -2,11 +2,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../api/accounts/credentials.ts'
 import { createContract } from '../../support/contract.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 import { type FuzzedRequest, headerTexts, requestsOf, type World } from '../../support/fuzz/requests.ts'
 import { faultsOf, sendAll } from '../../support/fuzz/send-all.ts'
 import { openDocument } from '../../support/openapi-document.ts'
@@ -15,18 +15,12 @@ const LONG = process.env.LONG_TESTS === '1'
 const SEED = 20_261_121
 const PARTS = LONG ? 100 : 10
 
-describe('any request', () => {
-  let drape: Drape
-  let shop: Server
-  let pool: Pool
-
-  beforeAll(async () => {
-    const photo = await readSample('persons/astronaut.jpg')
-    shop = createServer(({ url }, response) => response.writeHead(url === '/photo.jpg' ? 200 : 404).end(photo))
-    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-    drape = await startDrape({ credits: 1_000_000, env: { FETCH_ALLOW_PORTS: String(portOf(shop)) } })
-    pool = new Pool(drape.api.url, { connections: 8 })
-  })
+describe('any request', async () => {
+  const photo = await readSample('persons/astronaut.jpg')
+  const shop = createServer(({ url }, response) => response.writeHead(url === '/photo.jpg' ? 200 : 404).end(photo))
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const drape = await startDrape({ credits: 1_000_000, env: { FETCH_ALLOW_PORTS: String(portOf(shop)) } })
+  const pool = new Pool(drape.api.url, { connections: 8 })
   afterAll(async () => {
     await pool.destroy()
     await drape.stop()

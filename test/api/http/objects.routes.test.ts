@@ -1,31 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createStorage } from '../../../api/shared/storage/storage.ts'
-import { type Drape, formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { createDevelopmentShop } from '../../support/shop.ts'
 
 const LINKS = { SIGNING_SECRET: 'a key that signs' }
 
-describe('a part of an image', () => {
-  let drape: Drape
+describe('a part of an image', async () => {
   let download: (headers: Record<string, string>) => Promise<Response>
-  let url: string
-  let image: Buffer
-  let etag: string
 
-  beforeAll(async () => {
-    drape = await startDrape({ env: LINKS })
-    const shop = await createDevelopmentShop(drape)
-    const body = formOf(undefined, { file: await readSmallPerson() })
-    const options = { headers: shop.headers, body, key: null }
-    url = (await drape.call('POST', '/public/upload-image', options)).body.fileUrl
-    const whole = await fetch(url)
-    image = Buffer.from(await whole.arrayBuffer())
-    etag = whole.headers.get('etag') ?? ''
-    download = (headers) =>
-      fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, {
-        headers: { ...shop.headers, ...headers },
-      })
-  })
+  const drape = await startDrape({ env: LINKS })
+  const shop = await createDevelopmentShop(drape)
+  const body = formOf(undefined, { file: await readSmallPerson() })
+  const options = { headers: shop.headers, body, key: null }
+  const url = (await drape.call('POST', '/public/upload-image', options)).body.fileUrl
+  const whole = await fetch(url)
+  const image = Buffer.from(await whole.arrayBuffer())
+  const etag = whole.headers.get('etag') ?? ''
+  download = (headers) =>
+    fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, {
+      headers: { ...shop.headers, ...headers },
+    })
   afterAll(() => drape?.stop())
 
   const seen = async (answer: Response) => ({

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
 import { completeForShop } from '../../support/completed.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 import { type Examples, fullValueOf, optionalMembersOf, withMember } from '../../support/full-values.ts'
 import { type DocumentedOperation, type JsonSchema, openDocument } from '../../support/openapi-document.ts'
 import { createDevelopmentShop } from '../../support/shop.ts'
@@ -25,62 +25,55 @@ const withForm = operations.filter(
   ({ id, bodies }) => bodies.has(FORM_TYPE) && !bodies.has(JSON_TYPE) && !TEXT_ONLY.includes(id),
 )
 
-describe('an optional member of a request', () => {
-  let drape: Drape
-  let shop: Readonly<Record<string, string>>
-  let keys: { idle: string; publishable: string }
-  let listenerId: string
-  let photo: Buffer
+describe('an optional member of a request', async () => {
   const values: Record<string, unknown> = {}
   const examples: Examples = { resolve, values }
 
-  beforeAll(async () => {
-    photo = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape({ credits: 10_000 })
-    const { id: shopId, headers } = await createDevelopmentShop(drape)
-    shop = headers
-    const idle = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000, concurrentGenerations: 0 }
-    const [made, publishable, { generationId }] = await Promise.all([
-      drape.createAccount(10, idle),
-      createAccounts(drape.database).insertKey(drape.accountId, 'publishable'),
-      completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/1' }),
-    ])
-    keys = { idle: made.apiKey, publishable }
-    const form = new FormData()
-    form.set('file', new Blob([new Uint8Array(photo)]))
-    form.set('crop', 'false')
-    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
-    const listener = await drape.call('POST', '/tryon/v1/webhooks/listeners', {
-      // An event that does not happen here, so the responses of two polls are equal.
-      body: { events: ['customer.erased'] },
-    })
-    listenerId = listener.body.listenerId
-    const { body: own } = await drape.call('POST', '/public/upload-image', {
-      key: null,
-      headers: shop,
-      body: photoForm(),
-    })
-    Object.assign(values, {
-      id: image.imageId,
-      url: 'https://shop.example/a.jpg',
-      imageUrls: ['https://shop.example/a.jpg'],
-      userImageId: own.fileId,
-      productId: 'gid://shop/Product/1',
-      variantId: 'gid://shop/ProductVariant/1',
-      generationId,
-      deadlineSeconds: 60,
-      maxWaitSeconds: 3600,
-      engine: 'mock',
-      anonymous_id: 'anon_tester',
-      session_id: 'sess_1',
-      widget_version: 'wv_1',
-      service_client_id: '0b8f7c0e-3a53-4b0e-9f0e-3a534b0e9f0e',
-      timestamp: new Date().toISOString(),
-      // Of a consent.
-      policy: 'shop.test',
-      version: 'neutral-1',
-      at: new Date().toISOString(),
-    })
+  const photo = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape({ credits: 10_000 })
+  const { id: shopId, headers } = await createDevelopmentShop(drape)
+  const shop = headers
+  const idle = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000, concurrentGenerations: 0 }
+  const [made, publishable, { generationId }] = await Promise.all([
+    drape.createAccount(10, idle),
+    createAccounts(drape.database).insertKey(drape.accountId, 'publishable'),
+    completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/1' }),
+  ])
+  const keys = { idle: made.apiKey, publishable }
+  const form = new FormData()
+  form.set('file', new Blob([new Uint8Array(photo)]))
+  form.set('crop', 'false')
+  const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+  const listener = await drape.call('POST', '/tryon/v1/webhooks/listeners', {
+    // An event that does not happen here, so the responses of two polls are equal.
+    body: { events: ['customer.erased'] },
+  })
+  const listenerId = listener.body.listenerId
+  const { body: own } = await drape.call('POST', '/public/upload-image', {
+    key: null,
+    headers: shop,
+    body: photoForm(),
+  })
+  Object.assign(values, {
+    id: image.imageId,
+    url: 'https://shop.example/a.jpg',
+    imageUrls: ['https://shop.example/a.jpg'],
+    userImageId: own.fileId,
+    productId: 'gid://shop/Product/1',
+    variantId: 'gid://shop/ProductVariant/1',
+    generationId,
+    deadlineSeconds: 60,
+    maxWaitSeconds: 3600,
+    engine: 'mock',
+    anonymous_id: 'anon_tester',
+    session_id: 'sess_1',
+    widget_version: 'wv_1',
+    service_client_id: '0b8f7c0e-3a53-4b0e-9f0e-3a534b0e9f0e',
+    timestamp: new Date().toISOString(),
+    // Of a consent.
+    policy: 'shop.test',
+    version: 'neutral-1',
+    at: new Date().toISOString(),
   })
   afterAll(() => drape.stop())
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDrape } from '../../support/drape.ts'
 
-describe('the root URL of the API', () => {
-  let drape: Drape
-
-  beforeAll(async () => {
-    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
-  })
+describe('the root URL of the API', async () => {
+  const drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
   afterAll(() => drape.stop())
 
   const get = (accept?: string) => fetch(drape.api.url, { headers: accept === undefined ? {} : { accept } })

@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
-import { type LogoParts, storeLogo } from '../../../api/photos/account-logo.ts'
-import { createLogos, type Logos } from '../../../api/photos/logos.store.ts'
+import { storeLogo } from '../../../api/photos/account-logo.ts'
+import { createLogos } from '../../../api/photos/logos.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { type Bitmap, decodeImage, encodeImage } from '../../../api/shared/image/image.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
-import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 
@@ -21,18 +21,12 @@ function logoOf(width: number, height: number, colour: readonly number[]): Promi
 
 describe("an account's logo", async () => {
   const { database } = await openTestDatabase({ poolSize: 4 })
-  let folder: string
-  let storage: ObjectStorage
-  let parts: LogoParts
-  let logos: Logos
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-logo-'))
-    storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
-    const objects = createObjects(database)
-    parts = { accounts: createAccounts(database), objects, storage }
-    logos = createLogos(database)
-  })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-logo-'))
+  const storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
+  const objects = createObjects(database)
+  const parts = { accounts: createAccounts(database), objects, storage }
+  const logos = createLogos(database)
   afterAll(async () => {
     storage.close()
     await rm(folder, { recursive: true })

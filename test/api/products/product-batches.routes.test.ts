@@ -1,33 +1,28 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
-import { type Answer, type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { type Answer, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
 
 const PATH = '/tryon/v1/products/batch'
 const NDJSON = 'application/x-ndjson'
 
-describe('batches of products', () => {
-  let drape: Drape
-  let shop: Server
-  let shopUrl: string
+describe('batches of products', async () => {
   let requests = 0
 
-  beforeAll(async () => {
-    const photo = await readSample('garments/tshirt-mustard.jpg')
-    shop = createServer(({ url }, response) => {
-      requests++
-      response.statusCode = url === '/missing.jpg' ? 404 : 200
-      response.end(url === '/page.html' ? '<html>' : photo)
-    })
-    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-    const { port } = shop.address() as AddressInfo
-    shopUrl = `http://127.0.0.1:${port}`
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` } })
+  const photo = await readSample('garments/tshirt-mustard.jpg')
+  const shop = createServer(({ url }, response) => {
+    requests++
+    response.statusCode = url === '/missing.jpg' ? 404 : 200
+    response.end(url === '/page.html' ? '<html>' : photo)
   })
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const { port } = shop.address() as AddressInfo
+  const shopUrl = `http://127.0.0.1:${port}`
+  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` } })
   afterAll(async () => {
     await drape?.stop()
     shop.closeAllConnections()

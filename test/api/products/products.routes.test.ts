@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 
 const DAY_MS = 86_400_000
 const URL_OF_SHIRT = 'https://shop.example/shirt.jpg'
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-describe('products', () => {
-  let drape: Drape
-  let image: Buffer
-  let otherImage: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000 })
-    image = await readSample('persons/down-half-teal.jpg')
-    otherImage = await readSample('persons/down-half-grey.jpg')
-  })
+describe('products', async () => {
+  const drape = await startDrape({ credits: 1000 })
+  const image = await readSample('persons/down-half-teal.jpg')
+  const otherImage = await readSample('persons/down-half-grey.jpg')
   afterAll(() => drape.stop())
 
   const images = [{ source: { url: URL_OF_SHIRT } }]

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
-import { createProducts, type Products } from '../../../api/products/products.store.ts'
+import { createProducts } from '../../../api/products/products.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import type { ProductInput } from '../../../api/shared/database/product-merge.store.ts'
@@ -16,11 +16,8 @@ const Stored = rowType(Type.Object({ name: Type.String(), ends: Type.Boolean() }
 
 describe('the stored images of products', async () => {
   const { database } = await openTestDatabase({ poolSize: 20 })
-  let products: Products
 
-  beforeAll(async () => {
-    products = createProducts(database)
-  })
+  const products = createProducts(database)
 
   const createAccount = async () => (await createCaller(database, 100)).accountId
   const keyOf = (accountId: string, name: string) => `products/${accountId}/${name}.jpg`

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createLocalKey } from '../../../api/secrets/local-key.ts'
 import { createSecretBox } from '../../../api/secrets/secret-box.ts'
@@ -14,18 +14,15 @@ import { readStoredText } from '../../support/stored-text.ts'
 
 const [oldKey, newKey] = [createLocalKey(randomBytes(32)), createLocalKey(randomBytes(32))]
 
-describe('secrets in the database', () => {
+describe('secrets in the database', async () => {
   let url: string
   let drop: () => Promise<void>
-  let accountId: string
   const open: Database[] = []
   const databaseWith = (secrets: SecretBox) => {
     const database = createDatabase(url, { poolSize: 3, secrets })
     open.push(database)
     return database
   }
-  let plain: Database
-  let sealed: Database
   const secrets = new Set<string>()
   const makeSecret = () => {
     const secret = `s3cret${randomBytes(12).toString('hex')}`
@@ -47,12 +44,10 @@ describe('secrets in the database', () => {
     return [...secrets].filter((secret) => text.includes(secret))
   }
 
-  beforeAll(async () => {
-    ;({ url, drop } = await createTestDatabase())
-    plain = databaseWith(clearText)
-    sealed = databaseWith(createSecretBox([oldKey]))
-    accountId = (await createAccounts(plain).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
+  ;({ url, drop } = await createTestDatabase())
+  const plain = databaseWith(clearText)
+  const sealed = databaseWith(createSecretBox([oldKey]))
+  const accountId = (await createAccounts(plain).insert({ name: 'Test', email: null, credits: 0 })).id
   afterAll(async () => {
     await Promise.all(open.map((database) => database.end()))
     await drop()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApp } from '../../../api/http/app.ts'
 import { createBodyReceiver } from '../../../api/http/bodies/signed-body.ts'
@@ -26,23 +26,18 @@ const SOCKS = { domain: 'socks.example', secret: 'silence' }
 
 describe('a shop', async () => {
   const { database } = await openTestDatabase({ poolSize: 4 })
-  let accountId: string
   let now = NOW
   const servers: Server[] = []
-  let production: string
-  let development: string
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-    const shops = createShops(database)
-    await shops.insert({ accountId, platform: 'shopify', ...SHIRTS })
-    await shops.insert({ accountId, platform: 'shopify', ...HATS })
-    await shops.insert({ accountId, platform: 'plugin', ...SOCKS })
-    await shops.insert({ accountId, platform: 'development', domain: 'shop.test', secret: 'known' })
-    await shops.insert({ accountId, platform: 'shopify', domain: 'open.myshopify.com' })
-    production = await start(false)
-    development = await start(true)
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+  const shops = createShops(database)
+  await shops.insert({ accountId, platform: 'shopify', ...SHIRTS })
+  await shops.insert({ accountId, platform: 'shopify', ...HATS })
+  await shops.insert({ accountId, platform: 'plugin', ...SOCKS })
+  await shops.insert({ accountId, platform: 'development', domain: 'shop.test', secret: 'known' })
+  await shops.insert({ accountId, platform: 'shopify', domain: 'open.myshopify.com' })
+  const production = await start(false)
+  const development = await start(true)
   afterAll(async () => {
     for (const server of servers) server.close()
   })

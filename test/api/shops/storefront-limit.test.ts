@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { STOREFRONT_ROUTES } from '../../../api/http/core-routes.ts'
 import type { AppContext } from '../../../api/http/state.ts'
-import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type BudgetName, STOREFRONT_BUDGETS } from '../../../api/shops/public-rate-limits.ts'
 import { hashAddress, type Shopper } from '../../../api/shops/shopper.ts'
@@ -13,21 +13,17 @@ import { until } from '../../support/until.ts'
 
 const SECRET = 'a secret of tests'
 
-describe('the budgets of visitors', () => {
-  let redis: Redis
-  let replicas: readonly Budgets[]
+describe('the budgets of visitors', async () => {
   let shops = 0
   let networks = 0
   let local = 0
 
-  beforeAll(async () => {
-    redis = createRedis(await createTestRedis(), {
-      role: 'producer',
-      log: createLog({ process: 'test', level: 'silent' }),
-    })
-    await until(redis.isReady)
-    replicas = [1, 2].map(() => createBudgets({ redis, signingSecret: SECRET, onLocal: () => local++ }))
+  const redis = createRedis(await createTestRedis(), {
+    role: 'producer',
+    log: createLog({ process: 'test', level: 'silent' }),
   })
+  await until(redis.isReady)
+  const replicas = [1, 2].map(() => createBudgets({ redis, signingSecret: SECRET, onLocal: () => local++ }))
   afterAll(() => redis.close())
 
   interface Sender extends Partial<Omit<Shopper, 'addressHash'>> {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../api/accounts/credentials.ts'
 import { completeForShop } from '../../support/completed.ts'
 import { createContract } from '../../support/contract.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 import { type FuzzedRequest, headerTexts, requestsOf, type World } from '../../support/fuzz/requests.ts'
 import { faultsOf, sendAll } from '../../support/fuzz/send-all.ts'
 import { openDocument } from '../../support/openapi-document.ts'
@@ -17,14 +17,9 @@ const PARTS = LONG ? 100 : 8
 /** Enough shops that most requests stay within the limit of their shop. */
 const SHOPS = 12
 
-describe('any request of a shop', () => {
-  let drape: Drape
-  let pool: Pool
-
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1_000_000, env: { PROXY_HOPS: '1' } })
-    pool = new Pool(drape.api.url, { connections: 8 })
-  })
+describe('any request of a shop', async () => {
+  const drape = await startDrape({ credits: 1_000_000, env: { PROXY_HOPS: '1' } })
+  const pool = new Pool(drape.api.url, { connections: 8 })
   afterAll(async () => {
     await pool.destroy()
     await drape.stop()

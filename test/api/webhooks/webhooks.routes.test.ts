@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { compileCheck } from '../../../api/shared/contract/schema.ts'
@@ -10,28 +10,22 @@ import { WEBHOOK_MESSAGES, type WebhookMessageType } from '../../../api/webhooks
 import { createWebhookListeners } from '../../../api/webhooks/webhook-listeners.store.ts'
 import { createWebhooks, WEBHOOK_EVENTS } from '../../../api/webhooks/webhooks.store.ts'
 import { callOf } from '../../support/accepted.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
-import { isGenuine, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { isGenuine, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 const SECRET = generateWebhookSecret()
 
-describe('listeners and events', () => {
-  let drape: Drape
-  let receiver: WebhookReceiver
-  let imageId: string
-  let other: { id: string; apiKey: string }
+describe('listeners and events', async () => {
   let made: string[] = []
 
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver()
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(receiver.port) } })
-    other = await drape.createAccount(5)
-    const form = formOf({}, { file: await readSample('persons/down-half-teal.jpg') })
-    form.set('crop', 'false')
-    imageId = (await drape.call('POST', '/tryon/v1/images/upload', { body: form })).body.imageId
-  })
+  const receiver = await startWebhookReceiver()
+  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(receiver.port) } })
+  const other = await drape.createAccount(5)
+  const form = formOf({}, { file: await readSample('persons/down-half-teal.jpg') })
+  form.set('crop', 'false')
+  const imageId = (await drape.call('POST', '/tryon/v1/images/upload', { body: form })).body.imageId
   afterAll(async () => {
     await drape.stop()
     await receiver.stop()

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../api/shared/retention/due-objects.ts'
 import { createLegalHolds } from '../../../api/shared/retention/legal-holds.store.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
-import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { retentionPolicies } from '../../../controller/retention/resource.ts'
 import { runPolicy } from '../../../controller/retention/run.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
@@ -16,12 +16,9 @@ const KeyRow = rowType(Type.Object({ key: Type.String() }))
 
 describe('a run of a retention policy', async () => {
   const { database } = await openTestDatabase({ poolSize: 4 })
-  let storage: ObjectStorage
 
-  beforeAll(async () => {
-    const { path } = await requestService('folder', null)
-    storage = await createStorage(`file:${path}`, { publicUrl: 'http://localhost', signingSecret: 'test' })
-  })
+  const { path } = await requestService('folder', null)
+  const storage = await createStorage(`file:${path}`, { publicUrl: 'http://localhost', signingSecret: 'test' })
   afterAll(async () => {
     storage.close()
   })

@@ -1,22 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { requestService } from '../../support/request-service.ts'
 
-describe('drape check', () => {
-  let drape: Drape
-  let line: ReturnType<typeof createCommandLine>
-
-  beforeAll(async () => {
-    drape = await startDrape({ defaultEngines: true })
-    await drape.startWorker()
-    line = createCommandLine(drape.env.DATABASE_URL, { ...drape.env, PUBLIC_URL: drape.api.url })
-  })
+describe('drape check', async () => {
+  const drape = await startDrape({ defaultEngines: true })
+  await drape.startWorker()
+  const line = createCommandLine(drape.env.DATABASE_URL, { ...drape.env, PUBLIC_URL: drape.api.url })
   afterAll(() => drape?.stop())
 
   it('detects pending migrations', async () => {

@@ -4,12 +4,12 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import { copyGeneration } from '../../support/accepted.ts'
 import { createCommandLine, outputOf } from '../../support/command-line.ts'
-import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { until } from '../../support/until.ts'
 
@@ -28,24 +28,19 @@ interface Printed {
   readonly unread: readonly { source: string; reason: string }[]
 }
 
-describe('drape debug', () => {
-  let drape: Drape
-  let person: Buffer
-  let endpoint: string
+describe('drape debug', async () => {
   const images = serveImages()
 
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    const port = await images.listen()
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `${port}` } })
-    const { id } = await createWebhooks(drape.database).insert({
-      accountId: drape.accountId,
-      url: `http://127.0.0.1:${port}/hook?token=do-not-print`,
-      eventTypes: ['generation.completed', 'generation.failed'],
-      secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
-    })
-    endpoint = id
+  const person = await readSmallPerson()
+  const port = await images.listen()
+  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `${port}` } })
+  const { id } = await createWebhooks(drape.database).insert({
+    accountId: drape.accountId,
+    url: `http://127.0.0.1:${port}/hook?token=do-not-print`,
+    eventTypes: ['generation.completed', 'generation.failed'],
+    secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
   })
+  const endpoint = id
   afterAll(async () => {
     images.close()
     await drape?.stop()

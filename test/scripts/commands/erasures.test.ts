@@ -3,16 +3,16 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../../api/shared/database/database.ts'
-import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { createEvents } from '../../../api/storefront/events/events.store.ts'
 import { createLeadOutbox } from '../../../api/storefront/leads/lead-outbox.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 import { copyTestDatabase } from '../../support/postgres.ts'
 import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { listAll } from '../../support/storage-behaviour.ts'
@@ -20,18 +20,11 @@ import { until } from '../../support/until.ts'
 
 const Image = rowType(Type.Object({ id: Type.String() }))
 
-describe('restoring a backup older than an erasure', () => {
-  let drape: Drape
-  let storage: ObjectStorage
-  let person: Buffer
-  let folder: string
-
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape()
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    folder = await mkdtemp(join(tmpdir(), 'drape-backup-'))
-  })
+describe('restoring a backup older than an erasure', async () => {
+  const person = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape()
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-backup-'))
   afterAll(async () => {
     await drape.stop()
     await rm(folder, { recursive: true })

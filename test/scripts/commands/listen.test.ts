@@ -2,25 +2,21 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../../api/client/webhook.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
 import { runDrape } from '../../support/command-line.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
-describe('drape listen, drape trigger and drape events resend', () => {
-  let drape: Drape
-  let receiver: WebhookReceiver
+describe('drape listen, drape trigger and drape events resend', async () => {
   const running = new Set<ReturnType<typeof spawn>>()
 
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver()
-    drape = await startDrape()
-  })
+  const receiver = await startWebhookReceiver()
+  const drape = await startDrape()
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL')
     await drape.stop()

@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Client, type ProgressCallback } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { readImageHeader } from '../../../api/shared/image/image-format.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 import { spawnProcess } from '../../support/process.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -26,15 +26,11 @@ const SHOWN = JSON.parse(
 }
 
 /** As an assistant meets it: the official client starts the command and speaks with it. */
-describe('drape mcp', () => {
-  let drape: Drape
-  let client: Client
+describe('drape mcp', async () => {
   const clients: Client[] = []
 
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 2 })
-    client = await connect(drape.apiKey, { shown: true })
-  })
+  const drape = await startDrape({ credits: 2 })
+  const client = await connect(drape.apiKey, { shown: true })
   afterAll(async () => {
     await Promise.all(clients.map((one) => one.close()))
     await drape?.stop()

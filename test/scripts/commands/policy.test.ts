@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createConsents } from '../../../api/consents/consents.store.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
@@ -10,14 +10,10 @@ import { openTestDatabase } from '../../support/postgres.ts'
 
 describe('drape policy', async () => {
   const { database, url } = await openTestDatabase({ poolSize: 2 })
-  let accountId: string
-  let folder: string
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-    await createShops(database).insert({ accountId, platform: 'plugin', domain: 'shop.example', secret: 'silence' })
-    folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+  await createShops(database).insert({ accountId, platform: 'plugin', domain: 'shop.example', secret: 'silence' })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
   afterAll(async () => {
     if (folder) await rm(folder, { recursive: true })
   })

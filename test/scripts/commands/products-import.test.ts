@@ -2,37 +2,32 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDrape } from '../../support/drape.ts'
 import { requestService } from '../../support/request-service.ts'
 
-describe('drape products import', () => {
-  let drape: Drape
-  let line: Server
-  let folder: string
+describe('drape products import', async () => {
   let batches = 0
   /** Batches that get no answer. */
   let hangsFrom = Number.POSITIVE_INFINITY
   let hung = Promise.withResolvers<void>()
 
-  beforeAll(async () => {
-    drape = await startDrape()
-    folder = (await requestService('folder', null)).path
-    line = createServer((asked, answer) => {
-      if (asked.method === 'POST' && ++batches >= hangsFrom) return hung.resolve()
-      const { method, headers } = asked
-      const sent = request(`${drape.api.url}${asked.url}`, { method, headers }, (received) => {
-        answer.writeHead(received.statusCode ?? 502, received.headers)
-        received.pipe(answer)
-      })
-      asked.pipe(sent)
+  const drape = await startDrape()
+  const folder = (await requestService('folder', null)).path
+  const line = createServer((asked, answer) => {
+    if (asked.method === 'POST' && ++batches >= hangsFrom) return hung.resolve()
+    const { method, headers } = asked
+    const sent = request(`${drape.api.url}${asked.url}`, { method, headers }, (received) => {
+      answer.writeHead(received.statusCode ?? 502, received.headers)
+      received.pipe(answer)
     })
-    await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve))
+    asked.pipe(sent)
   })
+  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve))
   afterAll(async () => {
     await drape?.stop()
     line.closeAllConnections()

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { encodeImage, normaliseImage } from '../../../api/shared/image/image.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
-import { createSignResult, type Signed } from '../../../worker/outputs/provenance/provenance.ts'
+import { createSignResult } from '../../../worker/outputs/provenance/provenance.ts'
 import { readSigningKey } from '../../../worker/outputs/provenance/signing-key.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { createCommandLine } from '../../support/command-line.ts'
@@ -19,9 +19,7 @@ const bitmapOf = (value: number) => ({
   data: new Uint8Array(32 * 32 * 3).fill(value),
 })
 
-describe('drape provenance verify', () => {
-  let folder: string
-  let signed: Signed
+describe('drape provenance verify', async () => {
   const put = async (name: string, content: Uint8Array | string) => {
     const path = join(folder, name)
     await writeFile(path, content)
@@ -32,31 +30,29 @@ describe('drape provenance verify', () => {
     return { code, stderr, ...(output && JSON.parse(output)) }
   }
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-provenance-'))
-    const authority = await createAuthority()
-    const { key, certificates } = await authority.issue()
-    const signResult = await createSignResult(await readSigningKey({ key, certificates }))
-    const [image, photo, product] = await Promise.all(
-      [90, 120, 150].map((value) => encodeImage(bitmapOf(value), { format: 'png' })),
-    )
-    signed = await signResult({
-      image,
-      engine: { name: 'fashn-vton', version: '1.5', kind: 'photo' },
-      weights: 'ab'.repeat(32),
-      // As the API stores it.
-      person: (await normaliseImage(photo)).bytes,
-      product,
-    })
-    await Promise.all([
-      ...[put('result.png', signed.image), put('plain.png', image), put('photo.png', photo)],
-      put(
-        'changed.png',
-        signed.image.map((byte, i) => (i === signed.image.length - 20 ? byte ^ 1 : byte)),
-      ),
-      ...[put('trust.pem', authority.certificate), put('foreign.pem', (await createAuthority()).certificate)],
-    ])
+  const folder = await mkdtemp(join(tmpdir(), 'drape-provenance-'))
+  const authority = await createAuthority()
+  const { key, certificates } = await authority.issue()
+  const signResult = await createSignResult(await readSigningKey({ key, certificates }))
+  const [image, photo, product] = await Promise.all(
+    [90, 120, 150].map((value) => encodeImage(bitmapOf(value), { format: 'png' })),
+  )
+  const signed = await signResult({
+    image,
+    engine: { name: 'fashn-vton', version: '1.5', kind: 'photo' },
+    weights: 'ab'.repeat(32),
+    // As the API stores it.
+    person: (await normaliseImage(photo)).bytes,
+    product,
   })
+  await Promise.all([
+    ...[put('result.png', signed.image), put('plain.png', image), put('photo.png', photo)],
+    put(
+      'changed.png',
+      signed.image.map((byte, i) => (i === signed.image.length - 20 ? byte ^ 1 : byte)),
+    ),
+    ...[put('trust.pem', authority.certificate), put('foreign.pem', (await createAuthority()).certificate)],
+  ])
   afterAll(() => rm(folder, { recursive: true }))
 
   it('shows signer and origin of an image', async () => {

@@ -4,28 +4,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createCommandLine } from '../../support/command-line.ts'
 
 const { keys, vectors } = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../../docs/receipt-vectors.json'), 'utf8'),
 ) as { keys: string[]; vectors: { name: string; receipt: string }[] }
 
-describe('drape receipt verify', () => {
+describe('drape receipt verify', async () => {
   const server = createServer((request, response) => {
     response.end(request.url === '/receipts/keys' ? JSON.stringify({ keys: keys.map((kid) => ({ kid })) }) : '')
   })
-  let folder: string
-  let drape: ReturnType<typeof createCommandLine>['drape']
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-receipt-'))
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const { port } = server.address() as AddressInfo
-    ;({ drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', { DRAPE_URL: `http://127.0.0.1:${port}` }))
-    for (const [i, { receipt }] of vectors.entries()) await writeFile(join(folder, `${i}.json`), receipt)
-    await writeFile(join(folder, 'keys.json'), JSON.stringify({ keys: [{ kid: 'ab'.repeat(32) }] }))
+  const folder = await mkdtemp(join(tmpdir(), 'drape-receipt-'))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  const { drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', {
+    DRAPE_URL: `http://127.0.0.1:${port}`,
   })
+  for (const [i, { receipt }] of vectors.entries()) await writeFile(join(folder, `${i}.json`), receipt)
+  await writeFile(join(folder, 'keys.json'), JSON.stringify({ keys: [{ kid: 'ab'.repeat(32) }] }))
   afterAll(async () => {
     server.close()
     await rm(folder, { recursive: true })

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
@@ -7,11 +7,8 @@ import { TEST_SECRETS } from '../../support/secrets.ts'
 
 describe('drape shop', async () => {
   const { database, url } = await openTestDatabase({ poolSize: 1, secrets: TEST_SECRETS })
-  let accountId: string
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
 
   const line = () => createCommandLine(url, { FETCH_ALLOW_CIDRS: '10.0.0.0/8,169.254.0.0/16' })
   const drape = (...args: string[]) => line().drape(...args)

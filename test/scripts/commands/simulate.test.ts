@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { outputOf } from '../../support/command-line.ts'
 import { requestService } from '../../support/request-service.ts'
 
@@ -10,12 +10,8 @@ const SAMPLE = join(ROOT, 'crds/samples/pool-small.yaml')
 const simulate = async (...options: string[]) =>
   JSON.parse(await outputOf(['simulate', '--json', ...options], process.env))
 
-describe('drape simulate', () => {
-  let folder: string
-
-  beforeAll(async () => {
-    folder = (await requestService('folder', null)).path
-  })
+describe('drape simulate', async () => {
+  const folder = (await requestService('folder', null)).path
 
   it('simulates a recorded trace and reports decisions, wait times and cost', async () => {
     const trace = join(folder, 'trace.csv')

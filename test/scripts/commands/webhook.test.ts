@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { openSecrets } from '../../../api/secrets/live-secrets.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
@@ -12,11 +12,8 @@ const OWN = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 describe('drape webhook', async () => {
   const { database, url: databaseUrl } = await openTestDatabase({ poolSize: 1, secrets: TEST_SECRETS })
   const { drape, answered } = createCommandLine(databaseUrl)
-  let accountId: string
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
 
   const create = (...more: string[]) =>
     answered('webhook', 'create', '--account', accountId, '--url', 'https://shop.example/hook', ...more)

@@ -1,13 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { createPoolRegistry } from '../../../api/shared/engines/pool-registry.ts'
-import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { linesOf } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,9 +17,7 @@ const PRELOAD = new URL('../../support/failing-gpu.ts', import.meta.url)
 
 const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
 
-describe('a worker with a failing device', () => {
-  let drape: Drape
-  let redis: Redis
+describe('a worker with a failing device', async () => {
   const failure = join(tmpdir(), `drape-failing-gpu-${process.pid}`)
   const onDevice = {
     EXECUTION_PROVIDER: 'cuda',
@@ -27,9 +25,10 @@ describe('a worker with a failing device', () => {
     CUDA_TEST_FAILURE: failure,
   }
 
-  beforeAll(async () => {
-    drape = await startDrape()
-    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+  const drape = await startDrape()
+  const redis = createRedis(drape.env.REDIS_URL, {
+    role: 'consumer',
+    log: createLog({ process: 'test', level: 'silent' }),
   })
   afterAll(async () => {
     await rm(failure, { force: true })

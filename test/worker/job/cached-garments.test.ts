@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
-import { createProducts, type Products } from '../../../api/products/products.store.ts'
+import { createProducts } from '../../../api/products/products.store.ts'
 import { compileCheck } from '../../../api/shared/contract/schema.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
@@ -15,14 +15,11 @@ const callsOf = (database: Database) => createWorkerOperations(database, createG
 
 describe('garments cached by engines', async () => {
   const { database } = await openTestDatabase({ poolSize: 2 })
-  let products: Products
   let caller: Caller
   let forgotten: string[]
   let kept: CachedGarments
 
-  beforeAll(async () => {
-    products = createProducts(database)
-  })
+  const products = createProducts(database)
   beforeEach(async () => {
     caller = await createCaller(database, 10)
     forgotten = []

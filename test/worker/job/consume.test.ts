@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
@@ -14,7 +14,7 @@ import {
   type TryOnJob,
   TryOnJobSchema,
 } from '../../../api/shared/generations/generation.ts'
-import { createGenerations, type Generations } from '../../../api/shared/generations/generations.store.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import type { WorkerOperations } from '../../../api/shared/generations/worker-calls.ts'
 import { keyOfFetched } from '../../../api/shared/image/fetched-product-image.ts'
 import { encodeImage } from '../../../api/shared/image/image.ts'
@@ -70,11 +70,7 @@ type Infer = (
 
 // Real database and storage; each test replaces the inference by a function, to test every outcome.
 describe('a try-on job', async () => {
-  let folder: string
   const { database } = await openTestDatabase({ poolSize: 5 })
-  let storage: ObjectStorage
-  let generations: Generations
-  let calls: WorkerOperations
   let caller: Caller
   let metrics: Metrics
   let rests: number
@@ -82,12 +78,10 @@ describe('a try-on job', async () => {
   let requests: TryOnRequest[]
   let noted: string[]
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
-    storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
-    generations = createGenerations(database)
-    calls = createWorkerOperations(database, generations)
-  })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
+  const storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
+  const generations = createGenerations(database)
+  const calls = createWorkerOperations(database, generations)
   afterAll(async () => {
     await rm(folder, { recursive: true })
   })

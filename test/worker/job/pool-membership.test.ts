@@ -2,35 +2,32 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
-import { createPoolRegistry, type PoolRegistry } from '../../../api/shared/engines/pool-registry.ts'
-import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createPoolRegistry } from '../../../api/shared/engines/pool-registry.ts'
+import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
-import { linesOf, type TestProgram } from '../../support/process.ts'
+import { readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { linesOf } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
 
 const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
 
-describe('a worker of a pool', () => {
-  let drape: Drape
-  let redis: Redis
-  let registry: PoolRegistry
-  let worker: TestProgram
+describe('a worker of a pool', async () => {
   /** Responds to no request. */
   const images = createServer(() => {})
   const portOf = (server: typeof images) => String((server.address() as AddressInfo).port)
 
-  beforeAll(async () => {
-    images.listen(0, '127.0.0.1')
-    await once(images, 'listening')
-    drape = await startDrape({ env: { POOL: 'default/small', FETCH_ALLOW_PORTS: portOf(images) } })
-    worker = await drape.startWorker()
-    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
-    registry = createPoolRegistry(redis)
+  images.listen(0, '127.0.0.1')
+  await once(images, 'listening')
+  const drape = await startDrape({ env: { POOL: 'default/small', FETCH_ALLOW_PORTS: portOf(images) } })
+  const worker = await drape.startWorker()
+  const redis = createRedis(drape.env.REDIS_URL, {
+    role: 'consumer',
+    log: createLog({ process: 'test', level: 'silent' }),
   })
+  const registry = createPoolRegistry(redis)
   afterAll(async () => {
     await redis.close()
     await drape.stop()

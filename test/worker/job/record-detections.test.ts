@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
-import { createProducts, type Products } from '../../../api/products/products.store.ts'
+import { createProducts } from '../../../api/products/products.store.ts'
 import type { Detected } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
-import { createImages, type Images } from '../../../api/shared/image/images.store.ts'
+import { createImages } from '../../../api/shared/image/images.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { createRecordDetections, type RecordDetections } from '../../../worker/job/record-detections.ts'
+import { createRecordDetections } from '../../../worker/job/record-detections.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 
@@ -15,18 +15,13 @@ const FOUND = { crop: { x: 1, y: 2, width: 400, height: 500 }, personDetected: t
 
 describe('the detections of a try-on', async () => {
   const { database } = await openTestDatabase({ poolSize: 5 })
-  let products: Products
-  let images: Images
-  let recordDetections: RecordDetections
   let caller: Caller
 
-  beforeAll(async () => {
-    products = createProducts(database)
-    images = createImages(database)
-    recordDetections = createRecordDetections({
-      calls: createWorkerOperations(database, createGenerations(database)),
-      log: createLog({ process: 'test', level: 'silent' }),
-    })
+  const products = createProducts(database)
+  const images = createImages(database)
+  const recordDetections = createRecordDetections({
+    calls: createWorkerOperations(database, createGenerations(database)),
+    log: createLog({ process: 'test', level: 'silent' }),
   })
   beforeEach(async () => {
     caller = await createCaller(database, 10)

@@ -1,20 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { createLogoLoader } from '../../../worker/outputs/logo.ts'
 
-describe('loading logos', () => {
-  let folder: string
-  let storage: ObjectStorage
+describe('loading logos', async () => {
   const key = (name: string) => `logos/acc_1/${name}.png`
   const put = (name: string) => storage.put(key(name), Buffer.from(name), { contentType: 'image/png' })
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-logos-'))
-    storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
-  })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-logos-'))
+  const storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
   afterAll(async () => {
     storage.close()
     await rm(folder, { recursive: true })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createRepeatedAnswers } from '../../../../api/http/answers/repeated-answers.ts'
 import { createApp } from '../../../../api/http/app.ts'
 import { mount } from '../../../../api/http/mount.ts'
@@ -8,7 +8,7 @@ import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { checkCreditsRoutes } from '../../../../api/storefront/shops/check-credits.routes.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { createDevelopmentShop } from '../../../support/shop.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../../../support/shop-proxies.ts'
 import { UNLIMITED } from '../../../support/unlimited.ts'
@@ -17,15 +17,11 @@ const SHOP = { domain: 'real.myshopify.com', secret: 'hush' }
 const PLUGIN = { domain: 'plugin.test', secret: 'hush' }
 const PATH = '/public/check-credits'
 
-describe('a cached response', () => {
-  let drape: Drape
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    const { accountId } = drape
-    await createShops(drape.database).insert({ accountId, platform: 'shopify', ...SHOP })
-    await createShops(drape.database).insert({ accountId, platform: 'plugin', ...PLUGIN })
-  })
+describe('a cached response', async () => {
+  const drape = await startDrape()
+  const { accountId } = drape
+  await createShops(drape.database).insert({ accountId, platform: 'shopify', ...SHOP })
+  await createShops(drape.database).insert({ accountId, platform: 'plugin', ...PLUGIN })
   afterAll(() => drape.stop())
 
   const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {

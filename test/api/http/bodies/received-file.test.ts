@@ -3,19 +3,16 @@ import { createServer, request as openRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type ReceiveLimits, receiveFile } from '../../../../api/http/bodies/received-file.ts'
 import { requestService } from '../../../support/request-service.ts'
 
 const LIMITS = { maxBytes: 2 * 1024 * 1024, maxMs: 60_000 }
 
-describe('a request body received into a file', () => {
+describe('a request body received into a file', async () => {
   let server: Server
-  let folder: string
 
-  beforeAll(async () => {
-    folder = (await requestService('folder', null)).path
-  })
+  const folder = (await requestService('folder', null)).path
   afterEach(() => {
     server.closeAllConnections()
     server.close()

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readSample, startDrape } from '../../../support/drape.ts'
 
 /** One part of a multipart body, as a client may write it. */
 interface Part {
@@ -10,14 +10,9 @@ interface Part {
 
 const BOUNDARY = 'the-boundary'
 
-describe('a multipart body', () => {
-  let drape: Drape
-  let person: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    person = await readSample('persons/down-half-teal.jpg')
-  })
+describe('a multipart body', async () => {
+  const drape = await startDrape()
+  const person = await readSample('persons/down-half-teal.jpg')
   afterAll(() => drape.stop())
 
   const send = async (path: string, parts: readonly Part[]) => {

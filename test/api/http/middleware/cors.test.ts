@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { completeForShop } from '../../../support/completed.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 
 const ORIGIN = 'https://www.shop.example'
 const WANTED = 'content-type,x-service-anonymous-id,x-service-customer-id,x-service-customer-email,authorization'
 
-describe('pages of other origins', () => {
-  let drape: Drape
-  let shop: TestShop
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-  })
+describe('pages of other origins', async () => {
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
   afterAll(() => drape.stop())
 
   const ask = (path: string, init: RequestInit = {}) =>

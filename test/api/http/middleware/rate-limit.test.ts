@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { spreadSeconds } from '../../../../api/http/middleware/rate-limit.ts'
-import { type Answer, type Drape, startDrape } from '../../../support/drape.ts'
-import { startProgram, type TestProgram } from '../../../support/process.ts'
-import { type OwnRedis, startOwnRedis } from '../../../support/redis.ts'
+import { type Answer, startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
+import { startOwnRedis } from '../../../support/redis.ts'
 
-describe('the rate limit', () => {
-  let redis: OwnRedis
-  let drape: Drape
-  let replica: TestProgram
-
-  beforeAll(async () => {
-    redis = await startOwnRedis()
-    drape = await startDrape({ env: { REDIS_URL: redis.url } })
-    replica = await startProgram('api', drape.env)
-  })
+describe('the rate limit', async () => {
+  const redis = await startOwnRedis()
+  const drape = await startDrape({ env: { REDIS_URL: redis.url } })
+  const replica = await startProgram('api', drape.env)
   afterAll(async () => {
     await replica.end()
     await drape.stop()

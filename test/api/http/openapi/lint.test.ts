@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../../../api/http/core-routes.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
 import { run } from '../../../../scripts/stack/commands.ts'
@@ -8,14 +8,11 @@ import { installNpmPackages } from '../../../../scripts/stack/install-once.ts'
 
 const LINTERS = join(import.meta.dirname, 'linters')
 
-describe('the linters of OpenAPI documents', () => {
+describe('the linters of OpenAPI documents', async () => {
   const document = createDocument(ROUTES, { publicUrl: 'https://try.example', serviceName: 'Drape' })
-  let folder: string
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(await installNpmPackages('openapi-linters', LINTERS), 'run-'))
-    cpSync(join(LINTERS, 'lint.js'), join(folder, 'lint.js'))
-  })
+  const folder = mkdtempSync(join(await installNpmPackages('openapi-linters', LINTERS), 'run-'))
+  cpSync(join(LINTERS, 'lint.js'), join(folder, 'lint.js'))
   afterAll(() => folder && rmSync(folder, { recursive: true, force: true }))
 
   async function lint(content: object): Promise<string[]> {

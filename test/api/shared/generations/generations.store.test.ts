@@ -1,22 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { MAX_DEVICE_FAILURES } from '../../../../api/shared/generations/generation.ts'
-import { createGenerations, type Generations } from '../../../../api/shared/generations/generations.store.ts'
+import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
 import { openTestDatabase } from '../../../support/postgres.ts'
 
 describe('the life of a generation', async () => {
   const { database } = await openTestDatabase({ poolSize: 10 })
-  let generations: Generations
   let caller: Caller
   let id: string
 
-  beforeAll(async () => {
-    generations = createGenerations(database)
-  })
+  const generations = createGenerations(database)
   beforeEach(async () => {
     caller = await createCaller(database, 5)
     const call = callOf(caller)

@@ -1,30 +1,26 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readBounded } from '../../../../api/shared/network/bounded-body.ts'
 import { createTransit } from '../../../../api/shared/signing/transit.ts'
 
-describe('a response body of another program', () => {
-  let server: Server
-  let url: string
+describe('a response body of another program', async () => {
   let sent = 0
-  beforeAll(async () => {
-    server = createServer((request, response) => {
-      if (request.url === '/short') {
-        response.end('{"data":{"type":"rsa-2048"}}')
-        return
-      }
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.write('{"data":{"type":"')
-      const send = () => {
-        while (!response.destroyed && response.write('x'.repeat(65_536))) sent += 65_536
-      }
-      response.on('drain', send)
-      send()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = createServer((request, response) => {
+    if (request.url === '/short') {
+      response.end('{"data":{"type":"rsa-2048"}}')
+      return
+    }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('{"data":{"type":"')
+    const send = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536))) sent += 65_536
+    }
+    response.on('drain', send)
+    send()
   })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   afterAll(() => server.close().closeAllConnections())
 
   it('is read completely within the limit, and truncated and cancelled above it', async () => {

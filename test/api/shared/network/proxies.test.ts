@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Agent, createServer, get, type Server } from 'node:http'
+import { Agent, createServer, get } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createConnection, type Server as NetServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createImageFetcher } from '../../../../api/shared/network/fetch-image.ts'
 import { requestGuarded } from '../../../../api/shared/network/guarded-request.ts'
 import { agentOptions, useProxies } from '../../../../api/shared/network/proxies.ts'
@@ -20,40 +20,35 @@ async function listen<S extends NetServer>(server: S): Promise<{ server: S; port
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-describe('a proxy', () => {
+describe('a proxy', async () => {
   /** What it was asked for. */
   const asked: string[] = []
   const connections = new WeakSet<Socket>()
   let mayConnect = true
-  let proxy: { server: Server; port: number }
-  let plain: { server: Server; port: number }
-  let secure: { server: NetServer; port: number }
   const [trusted, dispatcher] = [getCACertificates('default'), getGlobalDispatcher()]
 
-  beforeAll(async () => {
-    const certificate = readFileSync(join(CERTIFICATE, 'shop-certificate.pem'), 'utf8')
-    const key = readFileSync(join(CERTIFICATE, 'shop-key.pem'), 'utf8')
-    plain = await listen(createServer((_, response) => response.end(IMAGE)))
-    secure = await listen(createSecureServer({ cert: certificate, key }, (_, response) => response.end(IMAGE)))
-    proxy = await listen(
-      createServer(({ method, url, socket, headers }, response) => {
-        asked.push(`${method} ${url} ${connections.has(socket) ? 'over a former connection' : headers.connection}`)
-        connections.add(socket)
-        response.end('from the proxy')
-      }).on('connect', ({ url = '', headers }, near) => {
-        asked.push(`CONNECT ${url} ${headers.host} ${headers['proxy-authorization']}`)
-        const far = createConnection(Number(url.split(':').at(-1)), '127.0.0.1')
-        for (const [one, other] of [
-          [near, far],
-          [far, near],
-        ])
-          one.on('error', () => {}).on('close', () => other.destroy())
-        near.write(mayConnect ? 'HTTP/1.1 200 OK\r\n\r\n' : 'HTTP/1.1 403 Forbidden\r\n\r\n')
-        if (mayConnect) far.pipe(near).pipe(far)
-      }),
-    )
-    setDefaultCACertificates([...trusted, certificate])
-  })
+  const certificate = readFileSync(join(CERTIFICATE, 'shop-certificate.pem'), 'utf8')
+  const key = readFileSync(join(CERTIFICATE, 'shop-key.pem'), 'utf8')
+  const plain = await listen(createServer((_, response) => response.end(IMAGE)))
+  const secure = await listen(createSecureServer({ cert: certificate, key }, (_, response) => response.end(IMAGE)))
+  const proxy = await listen(
+    createServer(({ method, url, socket, headers }, response) => {
+      asked.push(`${method} ${url} ${connections.has(socket) ? 'over a former connection' : headers.connection}`)
+      connections.add(socket)
+      response.end('from the proxy')
+    }).on('connect', ({ url = '', headers }, near) => {
+      asked.push(`CONNECT ${url} ${headers.host} ${headers['proxy-authorization']}`)
+      const far = createConnection(Number(url.split(':').at(-1)), '127.0.0.1')
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ])
+        one.on('error', () => {}).on('close', () => other.destroy())
+      near.write(mayConnect ? 'HTTP/1.1 200 OK\r\n\r\n' : 'HTTP/1.1 403 Forbidden\r\n\r\n')
+      if (mayConnect) far.pipe(near).pipe(far)
+    }),
+  )
+  setDefaultCACertificates([...trusted, certificate])
   afterAll(() => {
     setDefaultCACertificates(trusted)
     for (const { server } of [plain, secure, proxy]) server.close()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
@@ -11,28 +11,22 @@ import { resultKeyOf } from '../../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createObjects, type NewObject } from '../../../../api/shared/storage/objects.store.ts'
-import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createCommandLine } from '../../../support/command-line.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../../../support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from '../../../support/drape.ts'
 import { spawnProcess, startProgram, type TestProgram } from '../../../support/process.ts'
 
 const PHOTO = 'image/jpeg'
 const Stored = rowType(Type.Object({ key: Type.String(), kind: Type.String(), bytes: Type.Integer() }))
 
-describe('retention', () => {
-  let drape: Drape
+describe('retention', async () => {
   let worker: TestProgram | null = null
-  let storage: ObjectStorage
-  let person: Buffer
-  let shirt: Buffer
 
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000 })
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-navy.jpg')
-  })
+  const drape = await startDrape({ credits: 1000 })
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-navy.jpg')
   afterAll(() => drape.stop())
 
   const startWorker = async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createImages } from '../../../../api/shared/image/images.store.ts'
@@ -8,11 +8,8 @@ import { openTestDatabase } from '../../../support/postgres.ts'
 
 describe('the record of an object', async () => {
   const { database } = await openTestDatabase({ poolSize: 2 })
-  let accountId: string
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
 
   const insert = (key: string, bytes: number | null, expiresAt: Date | null) =>
     createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', bytes, expiresAt })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { StorefrontBatch, TrackingBatch } from '../../../../api/storefront/events/events.schema.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { hostileTexts, hostileValues, spoiled } from '../../../support/fuzz/hostile-values.ts'
 import { valuesOf } from '../../../support/fuzz/schema-values.ts'
 import type { JsonSchema } from '../../../support/openapi-document.ts'
@@ -12,15 +12,10 @@ import { createDevelopmentShop } from '../../../support/shop.ts'
 const RUNS = process.env.LONG_TESTS === '1' ? 5000 : 300
 const options = { numRuns: RUNS, seed: 20_261_121 }
 
-describe('any batch of events', () => {
-  let drape: Drape
-  let headers: Record<string, string>
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    await createDevelopmentShop(drape)
-    headers = await appHeaders(drape)
-  })
+describe('any batch of events', async () => {
+  const drape = await startDrape()
+  await createDevelopmentShop(drape)
+  const headers = await appHeaders(drape)
   afterAll(() => drape.stop())
 
   const post = (path: string, more: Record<string, string>, body: string) =>

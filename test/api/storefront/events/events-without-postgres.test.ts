@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRandom } from '../../../faults/support/random.ts'
-import { createLink, type Link } from '../../../faults/support/tcp-proxy.ts'
+import { createLink } from '../../../faults/support/tcp-proxy.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
-import { startProgram, type TestProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { until } from '../../../support/until.ts'
 
 /** Less than the time limit of a statement and of a silent connection; much more than a response takes on a busy machine. */
 const SOON_MS = 12_000
 
-describe('events and e-mail addresses while Postgres is unavailable', () => {
-  let drape: Drape
-  let shop: TestShop
-  let link: Link
-  let api: TestProgram
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-    const url = new URL(drape.env.DATABASE_URL)
-    link = await createLink(Number(url.port), createRandom(1))
-    url.port = String(link.port)
-    api = await startProgram('api', { ...drape.env, DATABASE_URL: url.href })
-  })
+describe('events and e-mail addresses while Postgres is unavailable', async () => {
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
+  const url = new URL(drape.env.DATABASE_URL)
+  const link = await createLink(Number(url.port), createRandom(1))
+  url.port = String(link.port)
+  const api = await startProgram('api', { ...drape.env, DATABASE_URL: url.href })
   afterAll(async () => {
     await api.end()
     await link.close()

@@ -1,32 +1,26 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../../api/accounts/credentials.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { STOREFRONT_EVENT_NAMES, TRACKING_EVENT_NAMES } from '../../../../api/storefront/events/events.schema.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { pathSignedByShopify, send as sendAsItIs, signedByPlugin } from '../../../support/shop-proxies.ts'
 import { until } from '../../../support/until.ts'
 
 const STOREFRONT = '/storefront/v1/events'
 const TRACKING = '/public/tracking/events'
 
-describe('events', () => {
-  let drape: Drape
-  let shop: TestShop
-  let headers: Record<string, string>
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-    headers = await appHeaders(drape)
-  })
+describe('events', async () => {
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
+  const headers = await appHeaders(drape)
   afterAll(() => drape.stop())
 
   const send = (body: unknown, more: Record<string, string> = {}) =>

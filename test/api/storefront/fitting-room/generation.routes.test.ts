@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../../api/accounts/restrictions.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { readEvents } from '../../../support/events.ts'
 import { startProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 
 const FIELDS = ['appealUrl', 'createdAt', 'errorCode', 'errorMessage', 'generationId', 'status', 'updatedAt']
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-describe('a shopper’s generation', () => {
-  let drape: Drape
-  let shop: TestShop
-  let sister: TestShop
-  let photo: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape({ env: { DEFAULT_ENGINE: 'mock', PROXY_HOPS: '1' } })
-    shop = await createDevelopmentShop(drape)
-    sister = await createDevelopmentShop(drape, 'sister.test')
-    photo = await readSample('persons/down-half-teal.jpg')
-  })
+describe('a shopper’s generation', async () => {
+  const drape = await startDrape({ env: { DEFAULT_ENGINE: 'mock', PROXY_HOPS: '1' } })
+  const shop = await createDevelopmentShop(drape)
+  const sister = await createDevelopmentShop(drape, 'sister.test')
+  const photo = await readSample('persons/down-half-teal.jpg')
   afterAll(() => drape.stop())
 
   const get = (id: string, { headers }: { headers: Readonly<Record<string, string>> } = shop) =>

@@ -1,7 +1,7 @@
 import { request as openRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { signUploadLink } from '../../../../api/photos/upload-link.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
@@ -9,37 +9,28 @@ import { createProxyNonces } from '../../../../api/shared/database/proxy-nonces.
 import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { sweep } from '../../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
-import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
-import { startProgram, type TestProgram } from '../../../support/process.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { until } from '../../../support/until.ts'
 
 const MAX_BYTES = 10 * 1024 * 1024
 const SECRET = 'a secret of the upload tests'
 
-describe('uploads of shoppers', () => {
-  let drape: Drape
-  let shop: TestShop
-  let sister: TestShop
-  let storage: ObjectStorage
-  let replica: TestProgram
-  let photo: Buffer
-
-  beforeAll(async () => {
-    drape = await startDrape({ env: { SIGNING_SECRET: SECRET } })
-    shop = await createDevelopmentShop(drape)
-    sister = await createDevelopmentShop(drape, 'sister.test')
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: SECRET })
-    replica = await startProgram('api', { ...drape.env, PUBLIC_URL: drape.api.url })
-    await drape.startWorker()
-    photo = await readSample('persons/down-half-teal.jpg')
-    // A worker's first crop can take longer than the API waits on a busy machine.
-    await until(async () => {
-      const upload = { body: formOf(undefined, { file: photo }) }
-      return (await drape.call('POST', '/tryon/v1/images/upload', upload)).body.personDetected
-    })
+describe('uploads of shoppers', async () => {
+  const drape = await startDrape({ env: { SIGNING_SECRET: SECRET } })
+  const shop = await createDevelopmentShop(drape)
+  const sister = await createDevelopmentShop(drape, 'sister.test')
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: SECRET })
+  const replica = await startProgram('api', { ...drape.env, PUBLIC_URL: drape.api.url })
+  await drape.startWorker()
+  const photo = await readSample('persons/down-half-teal.jpg')
+  // A worker's first crop can take longer than the API waits on a busy machine.
+  await until(async () => {
+    const upload = { body: formOf(undefined, { file: photo }) }
+    return (await drape.call('POST', '/tryon/v1/images/upload', upload)).body.personDetected
   })
   afterAll(async () => {
     await replica.end()

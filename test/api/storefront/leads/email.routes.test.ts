@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { startDrape } from '../../../support/drape.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
-import { type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
+import { startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
 
 const Lead = rowType(
@@ -18,17 +18,12 @@ const Lead = rowType(
 )
 const PATH = '/public/collect-email'
 
-describe('POST /public/collect-email', () => {
-  let drape: Drape
-  let shop: TestShop
-  let admin: ShopifyAdminServer
+describe('POST /public/collect-email', async () => {
   let shoppers = 0
 
-  beforeAll(async () => {
-    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
-    shop = await createDevelopmentShop(drape)
-    admin = await startShopifyAdmin()
-  })
+  const drape = await startDrape({ env: { PROXY_HOPS: '1' } })
+  const shop = await createDevelopmentShop(drape)
+  const admin = await startShopifyAdmin()
   afterAll(async () => {
     await drape.stop()
     await admin.stop()

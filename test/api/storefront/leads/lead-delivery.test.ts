@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
@@ -22,15 +22,12 @@ const AWAY = { status: 503 }
 
 describe('a lead that a shopper leaves', async () => {
   const { database } = await openTestDatabase({ poolSize: 4, secrets: TEST_SECRETS })
-  let accountId: string
   let admin: ShopifyAdminServer
   let lines: unknown[][]
   let shops = 0
   const stops: (() => Promise<void>)[] = []
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
   beforeEach(async () => {
     admin = await startShopifyAdmin()
     lines = []

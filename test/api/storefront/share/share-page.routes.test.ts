@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { browserReason, startBrowser } from '../../../support/browser.ts'
 import { createCommandLine } from '../../../support/command-line.ts'
 import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { inspectLooks } from '../../../support/page-looks.ts'
 import { startProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
 /** What a browser sends. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' }
 
-describe('the share page', () => {
-  let drape: Drape
-  let image: Buffer
-  let shop: TestShop
+describe('the share page', async () => {
   let visitors = 0
 
-  beforeAll(async () => {
-    image = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape({ credits: 1000, env: { SERVICE_NAME: 'Fit <b>&</b> Co', PROXY_HOPS: '1' } })
-    shop = await createDevelopmentShop(drape)
-  })
+  const image = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape({ credits: 1000, env: { SERVICE_NAME: 'Fit <b>&</b> Co', PROXY_HOPS: '1' } })
+  const shop = await createDevelopmentShop(drape)
   afterAll(() => drape.stop())
 
   const share = async (options: Partial<ShopGenerationOptions> = {}, domain?: string) => {

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
 const DAY_MS = 86_400_000
 
-describe('sharing a generation', () => {
-  let drape: Drape
-  let image: Buffer
+describe('sharing a generation', async () => {
   let shops = 0
 
-  beforeAll(async () => {
-    image = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape({ credits: 1000, env: { SHARE_URL: 'https://look.example/' } })
-  })
+  const image = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape({ credits: 1000, env: { SHARE_URL: 'https://look.example/' } })
   afterAll(() => drape.stop())
 
   /** Each shop has a budget of its own. */

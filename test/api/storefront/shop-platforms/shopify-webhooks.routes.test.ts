@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createConsents } from '../../../../api/consents/consents.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
@@ -8,7 +8,7 @@ import { createShops } from '../../../../api/shops/shops.store.ts'
 import { createEvents } from '../../../../api/storefront/events/events.store.ts'
 import { createShares } from '../../../../api/storefront/share/shares.store.ts'
 import { createShopPrivacy } from '../../../../api/storefront/shops/shop-privacy.store.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { until } from '../../../support/until.ts'
 
 const PATH = '/webhooks/shopify'
@@ -57,18 +57,13 @@ function* oddly(payload: unknown): Generator<unknown> {
   }
 }
 
-describe('POST /webhooks/shopify', () => {
-  let drape: Drape
-  let person: Buffer
-  let shirt: Buffer
+describe('POST /webhooks/shopify', async () => {
   let shops = 0
 
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000 })
-    await drape.startWorker()
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-navy.jpg')
-  })
+  const drape = await startDrape({ credits: 1000 })
+  await drape.startWorker()
+  const person = await readSample('persons/down-half-teal.jpg')
+  const shirt = await readSample('garments/tshirt-navy.jpg')
   afterAll(() => drape.stop())
 
   const createShop = async (platform: 'shopify' | 'plugin' = 'shopify', accountId = drape.accountId) => {

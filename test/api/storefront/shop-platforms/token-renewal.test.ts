@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import type { Log } from '../../../../api/shared/telemetry/log.ts'
@@ -18,14 +18,11 @@ const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', 
 
 describe('the token of a shop whose platform gives tokens that end', async () => {
   const { database } = await openTestDatabase({ poolSize: 8, secrets: TEST_SECRETS })
-  let accountId: string
   let admin: ShopifyAdminServer
   let lines: unknown[]
   const stops: (() => Promise<void>)[] = []
 
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
   beforeEach(async () => {
     lines = []
     admin = await startShopifyAdmin()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../../api/http/app.ts'
 import { mount } from '../../../../api/http/mount.ts'
 import type { AppState } from '../../../../api/http/state.ts'
@@ -9,18 +9,13 @@ import { createShops } from '../../../../api/shops/shops.store.ts'
 import { cacheAllowed, checkCreditsRoutes } from '../../../../api/storefront/shops/check-credits.routes.ts'
 import { createShopCredits } from '../../../../api/storefront/shops/shop-credits.store.ts'
 import { acceptForShop } from '../../../support/completed.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { startDrape } from '../../../support/drape.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { UNLIMITED } from '../../../support/unlimited.ts'
 
-describe('GET /public/check-credits', () => {
-  let drape: Drape
-  let shop: TestShop
-
-  beforeAll(async () => {
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-  })
+describe('GET /public/check-credits', async () => {
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
   afterAll(() => drape.stop())
 
   let shops = 0

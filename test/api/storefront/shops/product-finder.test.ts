@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createRangeRule } from '../../../../api/shared/network/addresses.ts'
 import type { Shopper } from '../../../../api/shops/shopper.ts'
 import type { ShopRecord } from '../../../../api/shops/shops.store.ts'
@@ -6,14 +6,12 @@ import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
 import { createShopifyRequest } from '../../../../api/storefront/shop-platforms/shopify-request.ts'
 import { createProductFinder } from '../../../../api/storefront/shops/product-finder.ts'
-import { createEndlessTokens, type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
+import { createEndlessTokens, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 
 const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', images: ['https://cdn.example/a.jpg'] }
 const MINUTE = 60_000
 
-describe('products of a shop are looked up', () => {
-  let admin: ShopifyAdminServer
-  let shop: ShopRecord
+describe('products of a shop are looked up', async () => {
   let now = 0
   let left = 5
   const platform = createShopifyPlatform(
@@ -32,11 +30,9 @@ describe('products of a shop are looked up', () => {
   })
   const from = (addressHash: string) => findFor({ addressHash } as Shopper)
   const find = from('a')
-  beforeAll(async () => {
-    admin = await startShopifyAdmin()
-    admin.products.push(SHIRT)
-    shop = { id: 'shop_1', domain: 'shirts.example', adminUrl: admin.url, adminToken: admin.token } as ShopRecord
-  })
+  const admin = await startShopifyAdmin()
+  admin.products.push(SHIRT)
+  const shop = { id: 'shop_1', domain: 'shirts.example', adminUrl: admin.url, adminToken: admin.token } as ShopRecord
   afterAll(() => admin.stop())
   const calls = () => admin.operations.splice(0).length
 

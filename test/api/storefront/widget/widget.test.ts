@@ -1,23 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../../api/http/app.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 import { widgetRoutes } from '../../../../api/storefront/widget/widget.routes.ts'
 
-describe('GET /widget.js', () => {
-  let server: Server
-  let url: string
-
-  beforeAll(async () => {
-    const log = createLog({ process: 'api', level: 'silent' })
-    const app = createApp({ log, metrics: createMetrics('api'), routes: [widgetRoutes()] })
-    server = createServer(app.callback())
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/widget.js`
-  })
+describe('GET /widget.js', async () => {
+  const log = createLog({ process: 'api', level: 'silent' })
+  const app = createApp({ log, metrics: createMetrics('api'), routes: [widgetRoutes()] })
+  const server = createServer(app.callback())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/widget.js`
   afterAll(() => server.close())
 
   it('is a compressed script for pages of any origin', async () => {

@@ -1,33 +1,27 @@
 import { globSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createAppealUrls, readAppealReference } from '../../../../api/trust/appeals/appeal-reference.ts'
 import { createSafetyReviews } from '../../../../api/trust/appeals/safety-reviews.store.ts'
-import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
+import { callOf, createCaller } from '../../../support/accepted.ts'
 import { browserReason, startBrowser } from '../../../support/browser.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { inspectLooks } from '../../../support/page-looks.ts'
 import { refuseGeneration } from '../../../support/refused.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 
 const JSON_TYPE = 'application/json'
 const HTML_TYPE = 'text/html,*/*;q=0.8'
 
-describe('the page on which a shopper appeals a refusal', () => {
-  let drape: Drape
-  let caller: Caller
-  let shop: TestShop
-  let key: string
+describe('the page on which a shopper appeals a refusal', async () => {
   let addresses = 0
-  beforeAll(async () => {
-    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
-    caller = await createCaller(drape.database, 1000)
-    key = await createAccounts(drape.database).insertKey(caller.accountId, 'secret')
-    shop = await createDevelopmentShop({ ...drape, accountId: caller.accountId })
-  })
+  const drape = await startDrape({ env: { PROXY_HOPS: '1' } })
+  const caller = await createCaller(drape.database, 1000)
+  const key = await createAccounts(drape.database).insertKey(caller.accountId, 'secret')
+  const shop = await createDevelopmentShop({ ...drape, accountId: caller.accountId })
   afterAll(() => drape.stop())
 
   const reviews = () => createSafetyReviews(drape.database)

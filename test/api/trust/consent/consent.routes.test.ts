@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request as openRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createConsents } from '../../../../api/consents/consents.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
@@ -10,28 +10,22 @@ import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { REDIS_FAMILIES, STORAGE_PREFIXES } from '../../../../scripts/documents/privacy.ts'
 import { storageOf } from '../../../support/completed.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 import { until } from '../../../support/until.ts'
 
 const SHIRT = 'gid://shopify/Product/1'
 const NEUTRAL = 'neutral-1'
 
-describe('the consent of shoppers', () => {
-  let drape: Drape
-  let shop: TestShop
-  let sister: TestShop
-  let photo: Buffer
+describe('the consent of shoppers', async () => {
   let shoppers = 0
 
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 1000 })
-    shop = await createDevelopmentShop(drape, 'asking.test', { requiresConsent: true })
-    sister = await createDevelopmentShop(drape, 'sister.test', { requiresConsent: true })
-    photo = await readSample('persons/down-half-teal.jpg')
-    const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
-    await drape.call('POST', '/tryon/v1/products', { body: { externalId: SHIRT, images } })
-  })
+  const drape = await startDrape({ credits: 1000 })
+  const shop = await createDevelopmentShop(drape, 'asking.test', { requiresConsent: true })
+  const sister = await createDevelopmentShop(drape, 'sister.test', { requiresConsent: true })
+  const photo = await readSample('persons/down-half-teal.jpg')
+  const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
+  await drape.call('POST', '/tryon/v1/products', { body: { externalId: SHIRT, images } })
   afterAll(() => drape.stop())
 
   type Headers = Readonly<Record<string, string>>

@@ -1,35 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { createConsents } from '../../../../api/consents/consents.store.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { browserReason, startBrowser } from '../../../support/browser.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { inspectLooks } from '../../../support/page-looks.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop } from '../../../support/shop.ts'
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='a()'>&amp;`
 
 if (browserReason) console.warn(`The looks of the privacy page are skipped: ${browserReason}`)
 
-describe('the privacy page of a shop', () => {
-  let drape: Drape
-  let shop: TestShop
-
-  beforeAll(async () => {
-    drape = await startDrape({
-      env: {
-        SERVICE_NAME: 'Fit',
-        PRIVACY_PROCESSOR: 'Fit & Co, Example Street 1',
-        PROXY_HOPS: '1',
-        LEAD_RETENTION_DAYS: '31',
-        EVENT_RETENTION_DAYS: '33',
-        ANALYTICS_URL: 'http://127.0.0.1:9/batch',
-        ANALYTICS_KEY: 'none',
-      },
-      defaultEngines: true,
-    })
-    shop = await createDevelopmentShop(drape, 'linen.test', { requiresConsent: true })
+describe('the privacy page of a shop', async () => {
+  const drape = await startDrape({
+    env: {
+      SERVICE_NAME: 'Fit',
+      PRIVACY_PROCESSOR: 'Fit & Co, Example Street 1',
+      PROXY_HOPS: '1',
+      LEAD_RETENTION_DAYS: '31',
+      EVENT_RETENTION_DAYS: '33',
+      ANALYTICS_URL: 'http://127.0.0.1:9/batch',
+      ANALYTICS_KEY: 'none',
+    },
+    defaultEngines: true,
   })
+  const shop = await createDevelopmentShop(drape, 'linen.test', { requiresConsent: true })
   afterAll(() => drape.stop())
 
   let visitors = 0

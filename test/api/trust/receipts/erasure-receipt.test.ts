@@ -1,44 +1,36 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { jobId, resultKeyOf } from '../../../../api/shared/generations/generation.ts'
 import { engineQueueName } from '../../../../api/shared/queue/engine-queues.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLegalHolds } from '../../../../api/shared/retention/legal-holds.store.ts'
-import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
+import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { leafOf } from '../../../../api/trust/receipts/merkle.ts'
 import { verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
 import { createWebhooks } from '../../../../api/webhooks/webhooks.store.ts'
 import { sweepOnce } from '../../../../scripts/commands/sweep.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createShopperCalls } from '../../../support/shopper-calls.ts'
 import { until } from '../../../support/until.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 const makeKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-describe('the receipt of an erasure', () => {
-  let drape: Drape
-  let storage: ObjectStorage
-  let receiver: WebhookReceiver
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-navy.jpg')
-    receiver = await startWebhookReceiver()
-    drape = await startDrape({
-      credits: 1000,
-      env: { RECEIPT_KEY: makeKey(), FETCH_ALLOW_PORTS: String(receiver.port), ENGINES: 'mock,studio' },
-    })
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    await drape.startWorker()
+describe('the receipt of an erasure', async () => {
+  const person = await readSample('persons/down-half-teal.jpg')
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  const receiver = await startWebhookReceiver()
+  const drape = await startDrape({
+    credits: 1000,
+    env: { RECEIPT_KEY: makeKey(), FETCH_ALLOW_PORTS: String(receiver.port), ENGINES: 'mock,studio' },
   })
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  await drape.startWorker()
   afterAll(async () => {
     storage.close()
     await drape.stop()

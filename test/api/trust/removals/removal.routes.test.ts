@@ -1,27 +1,23 @@
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql, withinTransaction } from '../../../../api/shared/database/database.ts'
 import { createRemovalCandidates } from '../../../../api/trust/removals/removal-candidates.store.ts'
 import { createRemovals } from '../../../../api/trust/removals/removals.store.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { until } from '../../../support/until.ts'
 
 const photo = readFileSync(new URL('../../../fixtures/persons/apose-full.jpg', import.meta.url))
 const stranger = readFileSync(new URL('../../../fixtures/persons/crossed-half.jpg', import.meta.url))
 
-describe('a request to remove an image', () => {
-  let drape: Drape
+describe('a request to remove an image', async () => {
   let addresses = 0
-  let imageId: string
 
-  beforeAll(async () => {
-    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
-    const body = new FormData()
-    body.set('file', new Blob([photo]), 'me.jpg')
-    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body })
-    imageId = image.imageId
-  })
+  const drape = await startDrape({ env: { PROXY_HOPS: '1' } })
+  const body = new FormData()
+  body.set('file', new Blob([photo]), 'me.jpg')
+  const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body })
+  const imageId = image.imageId
   afterAll(() => drape.stop())
 
   const send = async (
