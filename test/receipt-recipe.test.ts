@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Receipt } from '../api/erasure/receipt.ts'
 import { readKeyring } from '../api/shared/signing/keyring.ts'
 import { leafOf } from '../api/trust/receipts/merkle.ts'
@@ -37,11 +37,8 @@ const verified = (text: string) => {
 }
 console.log(JSON.stringify(receipts.map(verified)))`
 
-describe('the documented verification of receipts', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-receipts-'))
-  })
+describe('the documented verification of receipts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-receipts-'))
   afterAll(() => rm(folder, { recursive: true }))
 
   it.each(vectors)('has the status of verifyReceipt for "$name"', ({ status, receipt }) => {

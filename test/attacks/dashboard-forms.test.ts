@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../api/dashboard/operator-audit.store.ts'
 import { createLogos } from '../../api/photos/logos.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../support/dashboard-contents.ts'
+import { readFormFields, startDashboard } from '../support/dashboard.ts'
+import { fillDashboard } from '../support/dashboard-contents.ts'
 import { readSample } from '../support/drape.ts'
 
-describe('an operator who sends forms that the dashboard did not issue for them', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, 'Attacked')
-  })
+describe('an operator who sends forms that the dashboard did not issue for them', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, 'Attacked')
   afterAll(() => dashboard.stop())
 
   const listViews = () => createOperatorAudit(dashboard.database).listing.list({ text: 'picture.view' }, { limit: 50 })

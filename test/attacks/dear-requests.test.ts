@@ -1,13 +1,13 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createOperatorSessions } from '../../api/dashboard/operator-sessions.store.ts'
 import { createOperators } from '../../api/dashboard/operators.store.ts'
 import { hashPassword } from '../../api/dashboard/password.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { box } from '../support/heic-file.ts'
 import { MAX_LOOP_MS, measureLoop } from '../support/loop-time.ts'
 import { chunk } from '../support/odd-images.ts'
@@ -189,41 +189,36 @@ function formWith(file: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), file, Buffer.from('\r\n--x--')])
 }
 
-describe('a request blocks the event loop only briefly', () => {
-  let drape: Drape
-  let dashboardUrl: string
-  let proof: { server: Record<string, string>; shopper: Record<string, string>; operator: Record<string, string> }
-  beforeAll(async () => {
-    const dashboard = await reserveFreePort()
-    await dashboard.release()
-    const limits = { EVENTS_PER_MINUTE: '100000000' }
-    drape = await startDrape({
-      separate: true,
-      env: {
-        PROXY_HOPS: '1',
-        DASHBOARD_PORT: String(dashboard.port),
-        ...limits,
-        ...(process.env.PROF && { NODE_OPTIONS: '--cpu-prof --cpu-prof-dir=/tmp/prof' }),
-      },
-    })
-    dashboardUrl = `http://127.0.0.1:${dashboard.port}`
-    const operator = await createOperators(drape.database).insert({
-      ...{
-        email: 'ada@example.com',
-        name: 'Ada',
-        role: 'admin',
-        passwordHash: await hashPassword('correct horse battery'),
-      },
-    })
-    const id = (operator as { id: string }).id
-    proof = {
-      server: { 'x-api-key': drape.apiKey },
-      shopper: {
-        authorization: `Bearer ${await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')}`,
-      },
-      operator: { cookie: `drape-operator=${await createOperatorSessions(drape.database).insert(id)}` },
-    }
+describe('a request blocks the event loop only briefly', async () => {
+  const dashboard = await reserveFreePort()
+  await dashboard.release()
+  const limits = { EVENTS_PER_MINUTE: '100000000' }
+  const drape = await startDrape({
+    separate: true,
+    env: {
+      PROXY_HOPS: '1',
+      DASHBOARD_PORT: String(dashboard.port),
+      ...limits,
+      ...(process.env.PROF && { NODE_OPTIONS: '--cpu-prof --cpu-prof-dir=/tmp/prof' }),
+    },
   })
+  const dashboardUrl = `http://127.0.0.1:${dashboard.port}`
+  const operator = await createOperators(drape.database).insert({
+    ...{
+      email: 'ada@example.com',
+      name: 'Ada',
+      role: 'admin',
+      passwordHash: await hashPassword('correct horse battery'),
+    },
+  })
+  const id = (operator as { id: string }).id
+  const proof = {
+    server: { 'x-api-key': drape.apiKey },
+    shopper: {
+      authorization: `Bearer ${await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')}`,
+    },
+    operator: { cookie: `drape-operator=${await createOperatorSessions(drape.database).insert(id)}` },
+  }
   afterAll(() => drape?.stop())
 
   // Each request comes from another address: what is refused for its rate is not read.

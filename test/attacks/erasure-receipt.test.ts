@@ -1,22 +1,18 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
-import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { createStorage } from '../../api/shared/storage/storage.ts'
 import { verifyReceipt } from '../../api/trust/receipts/verify.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 
 const Open = rowType(Type.Object({ id: Type.String(), isErased: Type.Boolean(), objects: Type.Integer() }))
 
-describe('receipts of erasures', () => {
-  let drape: Drape
-  let storage: ObjectStorage
-  beforeAll(async () => {
-    drape = await startDrape()
-    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-  })
+describe('receipts of erasures', async () => {
+  const drape = await startDrape()
+  const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
   afterAll(async () => {
     storage.close()
     await drape.stop()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 import { MAX_LOOP_MS, measureLoop } from '../support/loop-time.ts'
 
 const MB = 1024 * 1024
@@ -130,14 +130,10 @@ const BUDGETS = {
   EVENTS_PER_MINUTE: '100000000',
 }
 
-describe('a body of 1 MB', () => {
-  let drape: Drape
-  let publishableKey: string
-  beforeAll(async () => {
-    drape = await startDrape({ separate: true, credits: 10, env: { PROXY_HOPS: '1', ...BUDGETS } })
-    const accounts = createAccounts(drape.database)
-    publishableKey = await accounts.insertKey(drape.accountId, 'publishable')
-  })
+describe('a body of 1 MB', async () => {
+  const drape = await startDrape({ separate: true, credits: 10, env: { PROXY_HOPS: '1', ...BUDGETS } })
+  const accounts = createAccounts(drape.database)
+  const publishableKey = await accounts.insertKey(drape.accountId, 'publishable')
   afterAll(() => drape.stop())
 
   const post = async (path: string, headers: Record<string, string>, body: string | FormData) => {

@@ -1,10 +1,9 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
-import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
+import { rowType, sql } from '../../api/shared/database/database.ts'
 import { createFileStorage } from '../../api/shared/storage/file.ts'
-import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
-import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startLosingLine } from '../support/losing-line.ts'
 import { startProgram } from '../support/process.ts'
 import { startS3Server } from '../support/s3-server.ts'
@@ -13,22 +12,15 @@ const server = await startS3Server()
 
 const Photo = rowType(Type.Object({ key: Type.String() }))
 
-describe('a lost response', () => {
-  let drape: Drape
-  let database: Database
-  let storage: ObjectStorage
-  let person: Buffer
-
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    drape = await startDrape()
-    database = drape.database
-    const root = drape.env.STORAGE_URL.slice('file:'.length)
-    storage = createFileStorage({ root, publicUrl: '', signingSecret: '' })
-    const product = { externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }
-    const shirt = await readSample('garments/tshirt-navy.jpg')
-    await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt }) })
-  })
+describe('a lost response', async () => {
+  const person = await readSmallPerson()
+  const drape = await startDrape()
+  const database = drape.database
+  const root = drape.env.STORAGE_URL.slice('file:'.length)
+  const storage = createFileStorage({ root, publicUrl: '', signingSecret: '' })
+  const product = { externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt }) })
   afterAll(async () => {
     await drape.stop()
     if ('stop' in server) await server.stop()

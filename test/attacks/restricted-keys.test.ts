@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
 import { SCOPES, type Scope, UNRESTRICTED } from '../../api/accounts/restrictions.ts'
 import { SERVER_ROUTES } from '../../api/http/core-routes.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { startDrape } from '../support/drape.ts'
 
 /** What a key with one scope alone may ask for. */
 const MAY: Readonly<Record<Scope, readonly string[]>> = {
@@ -49,11 +49,8 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
 }
 const ROUTES = [...new Set(Object.values(MAY).flat())]
 
-describe('a stolen key with restrictions', () => {
-  let drape: Drape
-  beforeAll(async () => {
-    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
-  })
+describe('a stolen key with restrictions', async () => {
+  const drape = await startDrape({ env: { PROXY_HOPS: '1' } })
   afterAll(() => drape.stop())
 
   const make = async (restrictions: Partial<typeof UNRESTRICTED>) =>

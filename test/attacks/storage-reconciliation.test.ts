@@ -1,6 +1,6 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
@@ -9,7 +9,6 @@ import { createObjectKeys } from '../../api/shared/storage/object-keys.store.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import { createReconciling, startStorageReconciling } from '../../api/shared/storage/reconcile-daily.ts'
 import { reconcileStorage } from '../../api/shared/storage/reconcile-storage.ts'
-import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../api/shared/telemetry/metrics.ts'
 import { createCommandLine } from '../support/command-line.ts'
@@ -23,15 +22,10 @@ const Row = rowType(Type.Object({ key: Type.String() }))
 
 describe('reconciling the storage with the database', async () => {
   const { database, url } = await openTestDatabase({ poolSize: 2 })
-  let root: string
-  let storage: ObjectStorage
-  let accountId: string
 
-  beforeAll(async () => {
-    root = (await requestService('folder', null)).path
-    storage = createFileStorage({ root, publicUrl: '', signingSecret: '' })
-    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 1 })).id
-  })
+  const root = (await requestService('folder', null)).path
+  const storage = createFileStorage({ root, publicUrl: '', signingSecret: '' })
+  const accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 1 })).id
 
   const age = (key: string, hours: number) => {
     const then = new Date(Date.now() - hours * 3_600_000)

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createKeyLookup } from '../../../api/accounts/key-lookup.ts'
@@ -12,10 +12,7 @@ const HOUR = 3_600_000
 
 describe('a key', async () => {
   const { database } = await openTestDatabase({ poolSize: 2 })
-  let accountId: string
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
 
   const keys = () => createApiKeys(database)
   const make = (restrictions: Partial<KeyRestrictions> = {}) =>

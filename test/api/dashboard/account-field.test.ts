@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard } from '../../support/dashboard-contents.ts'
 
-describe('fields for an account', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let linen: string
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    linen = (await fillDashboard(dashboard, 'The Linen House')).accountId
-    const accounts = createAccounts(dashboard.database)
-    for (const name of ['Linen & Silk', 'Wool']) await accounts.insert({ name, email: null, credits: 0 })
-  })
+describe('fields for an account', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const linen = (await fillDashboard(dashboard, 'The Linen House')).accountId
+  const accounts = createAccounts(dashboard.database)
+  for (const name of ['Linen & Silk', 'Wool']) await accounts.insert({ name, email: null, credits: 0 })
   afterAll(() => dashboard.stop())
 
   const create = (account: string) =>

@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import {
-  hashQuickly,
-  type OperatorBrowser,
-  readFormFields,
-  startDashboard,
-  type TestDashboard,
-  withoutOwnScript,
-} from '../../support/dashboard.ts'
+import { hashQuickly, readFormFields, startDashboard, withoutOwnScript } from '../../support/dashboard.ts'
 import { readSample } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
-describe('accounts in the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  beforeAll(async () => {
-    dashboard = await startDashboard({ publicUrl: 'https://try.example' })
-    browser = await dashboard.signIn()
-  })
+describe('accounts in the dashboard', async () => {
+  const dashboard = await startDashboard({ publicUrl: 'https://try.example' })
+  const browser = await dashboard.signIn()
   afterAll(() => dashboard.stop())
 
   const accounts = () => createAccounts(dashboard.database)

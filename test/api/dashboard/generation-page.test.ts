@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { presentWaterfall } from '../../../api/dashboard/waterfall.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { copyGeneration } from '../../support/accepted.ts'
-import { startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard } from '../../support/dashboard-contents.ts'
 
-describe('the page of a generation', () => {
-  let dashboard: TestDashboard
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  })
+describe('the page of a generation', async () => {
+  const dashboard = await startDashboard()
   afterAll(() => dashboard.stop())
 
   it('lists state changes, credits and webhooks in chronological order', async () => {

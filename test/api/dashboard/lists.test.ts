@@ -1,40 +1,34 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
+import { readFormFields, startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
 
 /** The name of the account, which a spreadsheet must not run. */
 const FORMULA = '=HYPERLINK("https://evil.example")'
 
-describe('every list of the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
+describe('every list of the dashboard', async () => {
   /** Pages with a file, from the routes. */
-  let lists: readonly { readonly page: string; readonly file: string }[]
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, FORMULA)
-    await fillQueues(dashboard.database, contents)
-    const act = { action: 'account.update', object: contents.accountId, accountId: contents.accountId }
-    await dashboard.database.query(sql.unsafe`select open_erasure(${contents.accountId}, 'anna')`)
-    await createOperatorAudit(dashboard.database).insert({ operator: null, address: null, form: null }, act)
-    const places = [
-      [/^\/(webhooks)\/:id/, contents.endpointId],
-      [/^\/(accounts)\/:id/, contents.accountId],
-      [/^\/(shops)\/:id/, contents.shopId],
-    ] as const
-    lists = dashboard.routes
-      .filter((route) => route.endsWith('.csv') && !route.includes('analytics'))
-      .map((route) => {
-        const file = places.reduce((path, [start, id]) => path.replace(start, `/$1/${id}`), route.slice(4))
-        return { file, page: file.replace(/(\/deliveries)?\.csv$/, '') }
-      })
-  })
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, FORMULA)
+  await fillQueues(dashboard.database, contents)
+  const act = { action: 'account.update', object: contents.accountId, accountId: contents.accountId }
+  await dashboard.database.query(sql.unsafe`select open_erasure(${contents.accountId}, 'anna')`)
+  await createOperatorAudit(dashboard.database).insert({ operator: null, address: null, form: null }, act)
+  const places = [
+    [/^\/(webhooks)\/:id/, contents.endpointId],
+    [/^\/(accounts)\/:id/, contents.accountId],
+    [/^\/(shops)\/:id/, contents.shopId],
+  ] as const
+  const lists = dashboard.routes
+    .filter((route) => route.endsWith('.csv') && !route.includes('analytics'))
+    .map((route) => {
+      const file = places.reduce((path, [start, id]) => path.replace(start, `/$1/${id}`), route.slice(4))
+      return { file, page: file.replace(/(\/deliveries)?\.csv$/, '') }
+    })
   afterAll(() => dashboard.stop())
 
   const rowsIn = (text: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
@@ -6,45 +6,37 @@ import { sql } from '../../../api/shared/database/database.ts'
 import { createEvents } from '../../../api/storefront/events/events.store.ts'
 import { createLeadOutbox } from '../../../api/storefront/leads/lead-outbox.store.ts'
 import { insertPhoto } from '../../../scripts/benchmarks/sample-data.ts'
-import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+import { readFormFields, startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
 
-describe('a person in the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
-  let photoId: string
-  let generationId: string
+describe('a person in the dashboard', async () => {
   /** The customer 4711 of the shop's platform. */
-  let shopper: string
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, 'The Linen House')
-    const { accountId, shopId, completedId } = contents
-    generationId = completedId
-    shopper = `${shopId}:customer:4711`
-    photoId = await insertPhoto(dashboard.database, { accountId, expiresInHours: 1 })
-    await dashboard.database.query(sql.unsafe`update images set external_user_id = ${shopper} where id = ${photoId}`)
-    await dashboard.database.query(sql.unsafe`
-      update generations set external_user_id = ${shopper}, photo_user_id = ${shopper} where id = ${generationId}`)
-    const lead = { shopId, externalUserId: shopper, email: 'anna@example.com', marketingConsent: true }
-    await createLeadOutbox(dashboard.database).insert(lead)
-    await dashboard.database.query(sql.unsafe`
-      insert into consents (shop_id, visitor, version, language)
-      values (${shopId}, customer_hash(${accountId}, ${shopper}), '2026-11', 'en')`)
-    await createEvents(dashboard.database).makePartitions(new Date(), 1)
-    await dashboard.database.query(sql.unsafe`
-      with batches as (
-        insert into event_batches (received_on, id, account_id, shop_id, anonymous_id, customer_signed, context, received_at)
-        select (created_at at time zone 'UTC')::date, no, ${accountId}, ${shopId}, browser, false, '{}', created_at
-        from generations, (values (1, 'anon_own'), (2, 'anon_other')) as seen (no, browser) where generations.id = ${generationId}
-        returning received_on, id, received_at
-      )
-      insert into events (received_on, batch_id, name, insert_id, generation_id, properties, happened_at)
-      select received_on, id, 'widget:result_view', id::text, case id when 1 then ${generationId} end, '{}', received_at
-      from batches`)
-  })
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, 'The Linen House')
+  const { accountId, shopId, completedId } = contents
+  const generationId = completedId
+  const shopper = `${shopId}:customer:4711`
+  const photoId = await insertPhoto(dashboard.database, { accountId, expiresInHours: 1 })
+  await dashboard.database.query(sql.unsafe`update images set external_user_id = ${shopper} where id = ${photoId}`)
+  await dashboard.database.query(sql.unsafe`
+    update generations set external_user_id = ${shopper}, photo_user_id = ${shopper} where id = ${generationId}`)
+  const lead = { shopId, externalUserId: shopper, email: 'anna@example.com', marketingConsent: true }
+  await createLeadOutbox(dashboard.database).insert(lead)
+  await dashboard.database.query(sql.unsafe`
+    insert into consents (shop_id, visitor, version, language)
+    values (${shopId}, customer_hash(${accountId}, ${shopper}), '2026-11', 'en')`)
+  await createEvents(dashboard.database).makePartitions(new Date(), 1)
+  await dashboard.database.query(sql.unsafe`
+    with batches as (
+      insert into event_batches (received_on, id, account_id, shop_id, anonymous_id, customer_signed, context, received_at)
+      select (created_at at time zone 'UTC')::date, no, ${accountId}, ${shopId}, browser, false, '{}', created_at
+      from generations, (values (1, 'anon_own'), (2, 'anon_other')) as seen (no, browser) where generations.id = ${generationId}
+      returning received_on, id, received_at
+    )
+    insert into events (received_on, batch_id, name, insert_id, generation_id, properties, happened_at)
+    select received_on, id, 'widget:result_view', id::text, case id when 1 then ${generationId} end, '{}', received_at
+    from batches`)
   afterAll(() => dashboard.stop())
 
   const open = async (query: Record<string, string>) =>

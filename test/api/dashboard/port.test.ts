@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../../api/config.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'
 
-describe('the port of the dashboard', () => {
-  let drape: Drape
-  let url: string
-  let port: string
-  beforeAll(async () => {
-    const reserved = await reserveFreePort()
-    await reserved.release()
-    port = String(reserved.port)
-    url = `http://127.0.0.1:${port}`
-    drape = await startDrape({ env: { DASHBOARD_PORT: port } })
-  })
+describe('the port of the dashboard', async () => {
+  const reserved = await reserveFreePort()
+  await reserved.release()
+  const port = String(reserved.port)
+  const url = `http://127.0.0.1:${port}`
+  const drape = await startDrape({ env: { DASHBOARD_PORT: port } })
   afterAll(() => drape.stop())
 
   it('serves the dashboard to an operator created on the command line', async () => {

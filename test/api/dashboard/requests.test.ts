@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createRequestLog, type RequestEntry } from '../../../api/http/request-log.store.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { startDashboard } from '../../support/dashboard.ts'
 
-describe('requests in the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let page: string
-  let accountId: string
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    accountId = (await createAccounts(dashboard.database).insert({ name: 'Shop & Co', email: null, credits: 0 })).id
-    page = `/accounts/${accountId}/requests`
-  })
+describe('requests in the dashboard', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const accountId = (await createAccounts(dashboard.database).insert({ name: 'Shop & Co', email: null, credits: 0 })).id
+  const page = `/accounts/${accountId}/requests`
   afterAll(() => dashboard.stop())
 
   const entry = (i: number, more: Partial<RequestEntry> = {}): RequestEntry => ({

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createSafetyBlocks } from '../../../api/trust/appeals/safety-blocks.store.ts'
 import { createSafetyReviews } from '../../../api/trust/appeals/safety-reviews.store.ts'
-import { type Caller, createCaller } from '../../support/accepted.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { createCaller } from '../../support/accepted.ts'
+import { startDashboard } from '../../support/dashboard.ts'
 import { refuseGeneration } from '../../support/refused.ts'
 
-describe('reviews in the dashboard', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let caller: Caller
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    caller = await createCaller(dashboard.database, 10)
-  })
+describe('reviews in the dashboard', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const caller = await createCaller(dashboard.database, 10)
   afterAll(() => dashboard.stop())
 
   const reviews = () => createSafetyReviews(dashboard.database)

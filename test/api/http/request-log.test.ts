@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createRequestLog } from '../../../api/http/request-log.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
-describe('requests of an account', () => {
-  let drape: Drape
-  beforeAll(async () => {
-    drape = await startDrape()
-  })
+describe('requests of an account', async () => {
+  const drape = await startDrape()
   afterAll(() => drape.stop())
 
   const list = (accountId = drape.accountId) =>

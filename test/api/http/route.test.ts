@@ -1,6 +1,5 @@
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../api/http/app.ts'
 import { parseJsonBody } from '../../../api/http/middleware/body.ts'
 import { mount } from '../../../api/http/mount.ts'
@@ -78,15 +77,11 @@ const routes = [
   }),
 ]
 
-describe('a declared route', () => {
-  let server: Server
-
-  beforeAll(async () => {
-    const log = createLog({ process: 'test', level: 'silent' })
-    const app = createApp({ log, metrics: createMetrics('test'), routes: [mount(routes, { room: 'attic' })] })
-    server = app.listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-  })
+describe('a declared route', async () => {
+  const log = createLog({ process: 'test', level: 'silent' })
+  const app = createApp({ log, metrics: createMetrics('test'), routes: [mount(routes, { room: 'attic' })] })
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
   afterAll(() => server.close())
 
   async function ask(method: string, path: string, body?: unknown) {

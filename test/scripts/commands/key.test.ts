@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createDatabase, sql } from '../../../api/shared/database/database.ts'
@@ -9,10 +9,7 @@ import { openTestDatabase } from '../../support/postgres.ts'
 describe('drape key', async () => {
   const { database, url } = await openTestDatabase({ poolSize: 1 })
   const commands = createCommandLine(url)
-  let accountId: string
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
 
   const create = (...options: string[]) => commands.answered('key', 'create', '--account', accountId, ...options)
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import type { Command as Program } from 'commander'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createProgram } from '../../../scripts/commands/program.ts'
 import { createCommandLine, outputOf } from '../../support/command-line.ts'
@@ -13,10 +13,7 @@ const TRY_ON = ['try-on', '--person', 'photo.jpg', '--product', 'shirt.jpg', '--
 describe('the command line', async () => {
   const { database, url } = await openTestDatabase({ poolSize: 1 })
   const { drape } = createCommandLine(url)
-  let accountId: string
-  beforeAll(async () => {
-    accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
-  })
+  const accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
 
   it.each([
     [['shop', 'create', '--account', 'acc_x', '--platform', 'plugin'], '--domain is required.', 'shop create'],

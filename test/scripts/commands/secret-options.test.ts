@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createShops } from '../../../api/shops/shops.store.ts'
 import { UsageError } from '../../../scripts/commands/options.ts'
@@ -11,12 +11,9 @@ import { readSecretOptions } from '../../../scripts/commands/secret-options.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS, TEST_SECRETS_KEY } from '../../support/secrets.ts'
 
-describe('secrets as options', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-secrets-'))
-    await writeFile(join(folder, 'secret'), 'from a file\n')
-  })
+describe('secrets as options', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-secrets-'))
+  await writeFile(join(folder, 'secret'), 'from a file\n')
   afterAll(() => rm(folder, { recursive: true }))
 
   const read = async (values: Record<string, string>) => {

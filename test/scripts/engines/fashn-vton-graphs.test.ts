@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readFloats } from '../../support/safetensors.ts'
 
 /** Numbers in row-major order. */
@@ -17,16 +17,12 @@ const TIMES = [0, 0.06922778487205505, 0.18242551386356354, 0.4009789526462555, 
 /** What the reference was made for, and what stands for no garment. */
 const CATEGORIES = [2, 0]
 
-describe('the exported graphs of FASHN VTON in ONNX Runtime', () => {
-  let published: Readonly<Record<string, Floats>>
-  let tokens: Readonly<Record<string, Floats>>
-  beforeAll(async () => {
-    published = readFloats(await readFile(join(FIXTURES, 'tiny.sampler4.safetensors')))
-    tokens = {
-      ...(await run('person', { person: orNothing('ca_images'), person_pose: orNothing('person_poses') })),
-      ...(await run('garment', { garment: orNothing('garment_images'), garment_pose: orNothing('garment_poses') })),
-    }
-  })
+describe('the exported graphs of FASHN VTON in ONNX Runtime', async () => {
+  const published = readFloats(await readFile(join(FIXTURES, 'tiny.sampler4.safetensors')))
+  const tokens = {
+    ...(await run('person', { person: orNothing('ca_images'), person_pose: orNothing('person_poses') })),
+    ...(await run('garment', { garment: orNothing('garment_images'), garment_pose: orNothing('garment_poses') })),
+  }
 
   it('match the published sampler in guided and unguided steps', async () => {
     const guided = await denoise(read('in/noise'), { from: 0, to: 3, weights: [GUIDANCE, 1 - GUIDANCE] })

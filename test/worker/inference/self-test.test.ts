@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Engine, EngineResult } from '../../../worker/engines/engine.ts'
 import { createMockEngine } from '../../../worker/engines/mock.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { DeviceFault } from '../../../worker/inference/device-fault.ts'
-import type { Models } from '../../../worker/inference/models.ts'
 import { runSelfTest, warmUp } from '../../../worker/inference/self-test.ts'
 import { sharedModels } from '../../support/vision.ts'
 
-describe('the self-test of a worker', () => {
-  let models: Models
-  beforeAll(async () => {
-    models = await sharedModels()
-  })
+describe('the self-test of a worker', async () => {
+  const models = await sharedModels()
 
   it('passes with the real engine in one run, and caches no garment', async () => {
     const engines = new Map(await createEngines(['warp', 'mock'], { models }))

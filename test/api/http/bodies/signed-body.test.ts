@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import {
   type BodyReceiverOptions,
   createBodyReceiver,
@@ -19,12 +19,9 @@ const MB = 1024 * KB
 const TEXT = '/public/fitting-room'
 const UPLOAD = '/public/upload-image'
 
-describe('a body that is buffered until its signature is verified', () => {
+describe('a body that is buffered until its signature is verified', async () => {
   const servers: Server[] = []
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-spool-'))
-  })
+  const folder = await mkdtemp(join(tmpdir(), 'drape-spool-'))
   afterAll(() => rm(folder, { recursive: true }))
   afterEach(() => {
     for (const server of servers.splice(0)) {

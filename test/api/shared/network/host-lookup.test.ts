@@ -1,29 +1,25 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createHostLookup } from '../../../../api/shared/network/host-lookup.ts'
-import { type DnsServer, startDnsServer } from '../../../support/dns-server.ts'
+import { startDnsServer } from '../../../support/dns-server.ts'
 
-describe('a host is resolved', () => {
-  let server: DnsServer
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-hosts-'))
-    await writeFile(join(folder, 'hosts'), '10.0.0.9 shop.internal Shop # ours\n::9 shop.internal\n')
-    await writeFile(
-      join(folder, 'resolv.conf'),
-      'nameserver 192.0.2.1\nsearch drape.svc.cluster.local svc.cluster.local\noptions ndots:5\n',
-    )
-    server = await startDnsServer(
-      {
-        'shop.example': '203.0.113.7',
-        'images.drape.svc.cluster.local': '10.1.0.1',
-        'images.team.svc.cluster.local': '10.1.0.2',
-      },
-      { isSilent: (name) => name.endsWith('.slow.test') },
-    )
-  })
+describe('a host is resolved', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-hosts-'))
+  await writeFile(join(folder, 'hosts'), '10.0.0.9 shop.internal Shop # ours\n::9 shop.internal\n')
+  await writeFile(
+    join(folder, 'resolv.conf'),
+    'nameserver 192.0.2.1\nsearch drape.svc.cluster.local svc.cluster.local\noptions ndots:5\n',
+  )
+  const server = await startDnsServer(
+    {
+      'shop.example': '203.0.113.7',
+      'images.drape.svc.cluster.local': '10.1.0.1',
+      'images.team.svc.cluster.local': '10.1.0.2',
+    },
+    { isSilent: (name) => name.endsWith('.slow.test') },
+  )
   afterAll(async () => {
     await server.stop()
     await rm(folder, { recursive: true })

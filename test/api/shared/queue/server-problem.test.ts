@@ -1,21 +1,18 @@
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { serverProblem } from '../../../../api/shared/queue/server-problem.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
 import { startProgram } from '../../../support/process.ts'
-import { type OwnRedis, startOwnRedis } from '../../../support/redis.ts'
+import { startOwnRedis } from '../../../support/redis.ts'
 import { requestService } from '../../../support/request-service.ts'
 
-describe('the maxmemory-policy of Redis', () => {
-  let redis: OwnRedis
-  beforeAll(async () => {
-    redis = await startOwnRedis()
-    const client = await createClient({ url: redis.url }).connect()
-    await client.configSet('maxmemory-policy', 'allkeys-lru')
-    // As in managed services.
-    await client.aclSetUser('managed', ['on', '>secret', '~*', '&*', '+@all', '-config'])
-    client.destroy()
-  })
+describe('the maxmemory-policy of Redis', async () => {
+  const redis = await startOwnRedis()
+  const client = await createClient({ url: redis.url }).connect()
+  await client.configSet('maxmemory-policy', 'allkeys-lru')
+  // As in managed services.
+  await client.aclSetUser('managed', ['on', '>secret', '~*', '&*', '+@all', '-config'])
+  client.destroy()
   afterAll(() => redis.kill())
 
   const as = (username: string) => Object.assign(new URL(redis.url), { username, password: 'secret' }).href

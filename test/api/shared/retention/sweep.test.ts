@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
 import { createProxyNonces } from '../../../../api/shared/database/proxy-nonces.store.ts'
@@ -10,10 +10,7 @@ import { openTestDatabase } from '../../../support/postgres.ts'
 
 describe('a sweep of a storage that refuses deletions', async () => {
   const { database } = await openTestDatabase({ poolSize: 3 })
-  let accountId: string
-  beforeAll(async () => {
-    accountId = (await createCaller(database, 1)).accountId
-  })
+  const accountId = (await createCaller(database, 1)).accountId
   beforeEach(() => database.query(sql.unsafe`delete from objects`))
 
   const nameOf = (i: number) => `persons/p-${String(i).padStart(5, '0')}.jpg`

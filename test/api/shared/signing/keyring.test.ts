@@ -2,22 +2,18 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { readSecretBox } from '../../../../api/secrets/read-keys.ts'
 import { readKeyring } from '../../../../api/shared/signing/keyring.ts'
-import { startTransitServer, type TransitServer } from '../../../support/transit-server.ts'
+import { startTransitServer } from '../../../support/transit-server.ts'
 
 const NONE = { prefix: 'RECEIPT', pem: '', transitKey: '', token: '', tokenFile: '' }
 const MESSAGE = Buffer.from('message')
 const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-describe('a keyring', () => {
-  let folder: string
-  let server: TransitServer
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-keyring-'))
-    server = await startTransitServer()
-  })
+describe('a keyring', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-keyring-'))
+  const server = await startTransitServer()
   afterAll(async () => {
     await server.stop()
     await rm(folder, { recursive: true })

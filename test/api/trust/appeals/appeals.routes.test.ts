@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { createOldReviews } from '../../../../api/shared/retention/old-reviews.store.ts'
 import { createSafetyReviews } from '../../../../api/trust/appeals/safety-reviews.store.ts'
-import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { callOf, createCaller } from '../../../support/accepted.ts'
+import { startDrape } from '../../../support/drape.ts'
 import { refuseGeneration } from '../../../support/refused.ts'
 import { until } from '../../../support/until.ts'
 
 const Counts = rowType(Type.Object({ refusals: Type.Integer(), reviews: Type.Integer() }))
 
-describe('an appeal', () => {
-  let drape: Drape
-  let caller: Caller
-  let key: string
-  beforeAll(async () => {
-    drape = await startDrape()
-    caller = await createCaller(drape.database, 1000)
-    key = await createAccounts(drape.database).insertKey(caller.accountId, 'secret')
-  })
+describe('an appeal', async () => {
+  const drape = await startDrape()
+  const caller = await createCaller(drape.database, 1000)
+  const key = await createAccounts(drape.database).insertKey(caller.accountId, 'secret')
   afterAll(() => drape.stop())
 
   const appeal = (id: string, reason: unknown = 'It is a shirt.', by = key) =>

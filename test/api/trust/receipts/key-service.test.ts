@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Nullable, Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
-import { type Drape, readSample, readSmallPerson, startDrape } from '../../../support/drape.ts'
-import type { TestProgram } from '../../../support/process.ts'
+import { readSample, readSmallPerson, startDrape } from '../../../support/drape.ts'
 import { createShopperCalls } from '../../../support/shopper-calls.ts'
-import { startTransitServer, type TransitServer } from '../../../support/transit-server.ts'
+import { startTransitServer } from '../../../support/transit-server.ts'
 import { until } from '../../../support/until.ts'
 
 const State = rowType(
@@ -13,25 +12,17 @@ const State = rowType(
 )
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
-describe('an installation with its keys in a key service', () => {
-  let drape: Drape
-  let server: TransitServer
-  let worker: Promise<TestProgram>
-  let person: Buffer
-  let shirt: Buffer
-
-  beforeAll(async () => {
-    person = await readSmallPerson()
-    shirt = await readSample('garments/tshirt-navy.jpg')
-    server = await startTransitServer()
-    server.isSealed = true
-    const key = (prefix: string) => ({
-      [`${prefix}_TRANSIT_KEY`]: server.keyUrl,
-      [`${prefix}_TRANSIT_TOKEN`]: server.token,
-    })
-    drape = await startDrape({ credits: 100, env: key('RECEIPT') })
-    worker = drape.startWorker(key('PROVENANCE'))
+describe('an installation with its keys in a key service', async () => {
+  const person = await readSmallPerson()
+  const shirt = await readSample('garments/tshirt-navy.jpg')
+  const server = await startTransitServer()
+  server.isSealed = true
+  const key = (prefix: string) => ({
+    [`${prefix}_TRANSIT_KEY`]: server.keyUrl,
+    [`${prefix}_TRANSIT_TOKEN`]: server.token,
   })
+  const drape = await startDrape({ credits: 100, env: key('RECEIPT') })
+  const worker = drape.startWorker(key('PROVENANCE'))
   afterAll(async () => {
     await worker
     await drape.stop()

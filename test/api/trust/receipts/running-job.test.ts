@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createRedis, type Redis } from '../../../../api/shared/queue/redis.ts'
+import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
-import { type Drape, shrink, startDrape } from '../../../support/drape.ts'
+import { shrink, startDrape } from '../../../support/drape.ts'
 import { until } from '../../../support/until.ts'
 
-describe('a worker whose customer is erased during a job', () => {
-  let drape: Drape
-  let redis: Redis
-  beforeAll(async () => {
-    drape = await startDrape({ defaultEngines: true })
-    await drape.startWorker()
-    redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log: createLog({ process: 'test', level: 'silent' }) })
+describe('a worker whose customer is erased during a job', async () => {
+  const drape = await startDrape({ defaultEngines: true })
+  await drape.startWorker()
+  const redis = createRedis(drape.env.REDIS_URL, {
+    role: 'producer',
+    log: createLog({ process: 'test', level: 'silent' }),
   })
   afterAll(async () => {
     await redis.close()

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { encodeImage } from '../../../../api/shared/image/image.ts'
 import { verifyProvenance } from '../../../../api/shared/provenance/verify.ts'
 import { readKeyring } from '../../../../api/shared/signing/keyring.ts'
@@ -7,17 +7,14 @@ import { SigningUnavailable } from '../../../../worker/outputs/provenance/proven
 import { createSigner } from '../../../../worker/outputs/provenance/signer.ts'
 import { createFindSigningKey, type SigningKey } from '../../../../worker/outputs/provenance/signing-key.ts'
 import { createAuthority } from '../../../support/certificates.ts'
-import { startTransitServer, type TransitServer } from '../../../support/transit-server.ts'
+import { startTransitServer } from '../../../support/transit-server.ts'
 
 const image = await encodeImage({ width: 8, height: 8, channels: 3, data: new Uint8Array(192) }, { format: 'jpeg' })
 const engine = { name: 'mock', version: '1.0.0', kind: 'test' as const }
 const made = { image, engine, weights: null, person: image, product: image }
 
-describe('a signer with a key of a key service', () => {
-  let server: TransitServer
-  beforeAll(async () => {
-    server = await startTransitServer()
-  })
+describe('a signer with a key of a key service', async () => {
+  const server = await startTransitServer()
   afterAll(() => server.stop())
   afterEach(() => {
     Object.assign(server, { isSealed: false, refusesToSign: false })

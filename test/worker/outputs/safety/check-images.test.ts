@@ -1,9 +1,9 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { openModels } from '../../../../worker/inference/models.ts'
 import { measureBareTrunk, measureTrunk } from '../../../../worker/outputs/safety/bare-trunk.ts'
 import { judgeInput, judgeResult } from '../../../../worker/outputs/safety/check-images.ts'
 import { EXPOSURE_MODEL } from '../../../../worker/outputs/safety/exposure.ts'
@@ -20,21 +20,13 @@ const SWIMWEAR = { level: 'strict', allowsSwimwear: true } as const
 /** The model estimates children for the plain faces of the rendered figures. */
 const RENDERED = [{ check: 'age', image: 'person' }] as const
 
-describe('the safety check', () => {
-  let models: Models
-  let photo: Bitmap
-  let person: Person
-  let bare: Bitmap
-  let shapes: Bitmap
-  let shirt: Bitmap
-  beforeAll(async () => {
-    models = await sharedModels()
-    photo = await decodeImage(await readSample('persons/down-half-teal.jpg'))
-    person = await personIn(photo)
-    bare = withBareTrunk(photo, person)
-    shirt = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
-    shapes = await decodeImage(await mistakenShapes())
-  })
+describe('the safety check', async () => {
+  const models = await sharedModels()
+  const photo = await decodeImage(await readSample('persons/down-half-teal.jpg'))
+  const person = await personIn(photo)
+  const bare = withBareTrunk(photo, person)
+  const shirt = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
+  const shapes = await decodeImage(await mistakenShapes())
 
   const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
     judgeInput({ image: 'person', bitmap, ...more }, { policy, models, allowances: RENDERED })

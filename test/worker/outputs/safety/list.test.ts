@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { generateWebhookSecret } from '../../../../api/shared/signing/webhook-signature.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { readWorkerConfig } from '../../../../worker/job/config.ts'
@@ -7,22 +7,18 @@ import { hashTryOn, screen } from '../../../../worker/outputs/safety/screen.ts'
 import { blocksOf } from '../../../support/documented-blocks.ts'
 import { readSample } from '../../../support/drape.ts'
 import { hashDistance } from '../../../support/hash-distance.ts'
-import { isGenuine, type Mood, startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts'
+import { isGenuine, type Mood, startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 
 const LOG = createLog({ process: 'test', level: 'silent' })
 const secret = generateWebhookSecret()
 
-describe("the operator's list of images", () => {
-  let list: WebhookReceiver
-  let images: Awaited<ReturnType<typeof hashTryOn>>
-  beforeAll(async () => {
-    list = await startWebhookReceiver()
-    const [photo, garment] = await Promise.all([
-      readSample('persons/down-half-teal.jpg'),
-      readSample('garments/tshirt-mustard.jpg'),
-    ])
-    images = await hashTryOn({ photo, garment, crop: { x: 0, y: 0, width: 400, height: 500 } })
-  })
+describe("the operator's list of images", async () => {
+  const list = await startWebhookReceiver()
+  const [photo, garment] = await Promise.all([
+    readSample('persons/down-half-teal.jpg'),
+    readSample('garments/tshirt-mustard.jpg'),
+  ])
+  const images = await hashTryOn({ photo, garment, crop: { x: 0, y: 0, width: 400, height: 500 } })
   afterAll(() => list.stop())
   beforeEach(() => {
     list.received.length = 0
