@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { Type } from '../api/shared/contract/schema.ts'
 import { rowType, sql } from '../api/shared/database/database.ts'
 import { createWebhooks } from '../api/webhooks/webhooks.store.ts'
 import { ROOT } from '../scripts/stack/session.ts'
 import { blocksOf } from './support/documented-blocks.ts'
-import { formOf, readSample, startDrape } from './support/drape.ts'
+import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { requestService } from './support/request-service.ts'
 
 /** Each page with the blocks of `sh` that call `drape`, by number, and what they write. */
@@ -42,47 +42,53 @@ const NPM = `npm() {
   node "$ROOT/scripts/drape.ts" "$@"
 }`
 
-describe('the operator commands of the docs', async () => {
-  const drape = await startDrape({ credits: 1000 })
-  const folder = (await requestService('folder', null)).path
-  symlinkSync(join(ROOT, 'scripts'), join(folder, 'scripts'))
-  const publishable = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
-  const image = await readSample('garments/tshirt-mustard.jpg')
-  const product = { externalId: 'shirt-17', title: 'T-shirt', images: [{ source: { fileKey: 'image' } }] }
-  await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { image }) })
-  const person = await readSample('persons/down-half-teal.jpg')
-  const generationId = await drape.tryOn(
-    { products: [product], person: { image: { source: { fileKey: 'person' } } }, output: { engine: 'mock' } },
-    { image, person },
-  )
-  await drape.startWorker()
-  await drape.finish(generationId)
-  const endpoint = await createEndpoint()
-  const { host, pathname, username, password } = new URL(drape.env.DATABASE_URL)
-  const placeholders = {
-    // The service obtains tokens from there.
-    'my-shop.myshopify.com': 'my-shop.example',
-    'acc_…': drape.accountId,
-    $ACCOUNT: drape.accountId,
-    'pk_…': publishable,
-    'gen_…': generationId,
-    'endpoint_…': endpoint,
-    'sk_…': drape.apiKey,
-    'http://127.0.0.1:8080': drape.api.url,
-    'https://tryon.example.com': drape.api.url,
-    'postgres://drape_': `postgres://${ROLES}_`,
-    ':…@host/drape': `:password@${host}${pathname}`,
-    'postgres://owner:password': `postgres://${username}:${password}`,
-    // It ends with 1 when it finds something, as here: an installation without TLS, backups and more.
-    '-- doctor  ': '-- doctor || test $? -eq 1; true  ',
-  }
-  for (const [name, content] of Object.entries({
-    'app-secret': 'a secret of the app\n',
-    'key.txt': `${drape.apiKey}\n`,
-    'catalogue.csv': 'externalId,title\nshirt-17,Another title\n',
-    'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
-  }))
-    writeFileSync(join(folder, name), content)
+describe('the operator commands of the docs', () => {
+  let drape: Drape
+  let folder: string
+  let placeholders: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000 })
+    folder = (await requestService('folder', null)).path
+    symlinkSync(join(ROOT, 'scripts'), join(folder, 'scripts'))
+    const publishable = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
+    const image = await readSample('garments/tshirt-mustard.jpg')
+    const product = { externalId: 'shirt-17', title: 'T-shirt', images: [{ source: { fileKey: 'image' } }] }
+    await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { image }) })
+    const person = await readSample('persons/down-half-teal.jpg')
+    const generationId = await drape.tryOn(
+      { products: [product], person: { image: { source: { fileKey: 'person' } } }, output: { engine: 'mock' } },
+      { image, person },
+    )
+    await drape.startWorker()
+    await drape.finish(generationId)
+    const endpoint = await createEndpoint()
+    const { host, pathname, username, password } = new URL(drape.env.DATABASE_URL)
+    placeholders = {
+      // The service obtains tokens from there.
+      'my-shop.myshopify.com': 'my-shop.example',
+      'acc_…': drape.accountId,
+      $ACCOUNT: drape.accountId,
+      'pk_…': publishable,
+      'gen_…': generationId,
+      'endpoint_…': endpoint,
+      'sk_…': drape.apiKey,
+      'http://127.0.0.1:8080': drape.api.url,
+      'https://tryon.example.com': drape.api.url,
+      'postgres://drape_': `postgres://${ROLES}_`,
+      ':…@host/drape': `:password@${host}${pathname}`,
+      'postgres://owner:password': `postgres://${username}:${password}`,
+      // It ends with 1 when it finds something, as here: an installation without TLS, backups and more.
+      '-- doctor  ': '-- doctor || test $? -eq 1; true  ',
+    }
+    for (const [name, content] of Object.entries({
+      'app-secret': 'a secret of the app\n',
+      'key.txt': `${drape.apiKey}\n`,
+      'catalogue.csv': 'externalId,title\nshirt-17,Another title\n',
+      'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
+    }))
+      writeFileSync(join(folder, name), content)
+  })
   afterAll(async () => {
     // Roles belong to the server and outlive the database.
     const roles = await drape?.database.anyFirst(
