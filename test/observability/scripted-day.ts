@@ -58,7 +58,7 @@ const STEADY = /^(process_|nodejs_|drape_(sweep|swept|retention|reconcile|storag
 /** Gauges of workers, which are 0 while every pool is at zero. */
 const OF_WORKERS = /^drape_(worker_slots|engine_slots|pool_(workers|ready_workers|hourly_cost))$/
 /** Gauges of work in progress. */
-const OF_WORK = /^drape_(generations_unfinished|pool_jobs|http_requests_in_flight)$/
+const OF_WORK = /^drape_(generations_unfinished|pool_jobs)$/
 const LAGS = /^drape_.*(_lag|_oldest|_overdue|_wait|_age)_seconds$/
 
 /**

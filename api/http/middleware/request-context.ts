@@ -20,10 +20,6 @@ export function requestContext({
   metrics: Metrics
   record?: RequestRecorder['record']
 }): Middleware<AppState> {
-  let inFlight = 0
-  metrics.watch({ name: 'drape_http_requests_in_flight', help: 'HTTP requests in progress' }, () => [
-    { value: inFlight },
-  ])
   const observers = new Map<string, RequestObserver>()
   function observerOf(labels: { route: string; method: string; status: number }) {
     const name = `${labels.method} ${labels.status} ${labels.route}`
@@ -42,11 +38,9 @@ export function requestContext({
     const started = performance.now()
     ctx.state.receivedAt = started
     const createdAt = new Date()
-    inFlight++
     try {
       await next()
     } finally {
-      inFlight--
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       if (!ctx.state.isSimulated) observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
