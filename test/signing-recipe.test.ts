@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createShops } from '../api/shops/shops.store.ts'
 import { pluginMessage, type QueryParameter, shopifyMessage, signMessage } from '../api/shops/signature.ts'
 import { findMissingLanguages, LANGUAGES, type Language, runDocumented } from './support/documented-code.ts'
-import { type Drape, startDrape } from './support/drape.ts'
+import { startDrape } from './support/drape.ts'
 import { send } from './support/shop-proxies.ts'
 
 const missingLanguages = await findMissingLanguages(LANGUAGES)
@@ -86,21 +86,17 @@ describe('the test vectors of docs/signing-vectors.json', () => {
   })
 })
 
-describe('the code of docs/signing.md', () => {
-  let drape: Drape
-  let folder: string
-  let shop: { site: string; secret: string }
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drape-signing-'))
-    drape = await startDrape({ env: { NODE_ENV: 'production', SIGNING_SECRET: 'a secret of sixteen signs or more' } })
-    shop = { site: 'shop.example', secret: 'a secret of the shop' }
-    await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      domain: shop.site,
-      secret: shop.secret,
-    })
+describe('the code of docs/signing.md', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-signing-'))
+  const drape = await startDrape({
+    env: { NODE_ENV: 'production', SIGNING_SECRET: 'a secret of sixteen signs or more' },
+  })
+  const shop = { site: 'shop.example', secret: 'a secret of the shop' }
+  await createShops(drape.database).insert({
+    accountId: drape.accountId,
+    platform: 'plugin',
+    domain: shop.site,
+    secret: shop.secret,
   })
   afterAll(async () => {
     await drape.stop()

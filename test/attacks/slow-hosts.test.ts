@@ -1,24 +1,19 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createFetchLimiter, limitFetches } from '../../api/http/limits/fetch-limit.ts'
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
-import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { readSample, startDrape } from '../support/drape.ts'
 
-describe('host names whose DNS server is silent', () => {
-  let dns: DnsServer
-  let shop: Server
-  let drape: Drape
-  beforeAll(async () => {
-    const photo = await readSample('persons/astronaut.jpg')
-    shop = createServer((_, response) => response.end(photo))
-    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-    dns = await startDnsServer({ 'shop.test': '127.0.0.1' }, { isSilent: (name) => name.endsWith('slow.test') })
-    const ports = String((shop.address() as AddressInfo).port)
-    drape = await startDrape({
-      credits: 100,
-      env: { FETCH_DNS_SERVERS: dns.address, FETCH_ALLOW_CIDRS: '127.0.0.0/8', FETCH_ALLOW_PORTS: `80,${ports}` },
-    })
+describe('host names whose DNS server is silent', async () => {
+  const photo = await readSample('persons/astronaut.jpg')
+  const shop = createServer((_, response) => response.end(photo))
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const dns = await startDnsServer({ 'shop.test': '127.0.0.1' }, { isSilent: (name) => name.endsWith('slow.test') })
+  const ports = String((shop.address() as AddressInfo).port)
+  const drape = await startDrape({
+    credits: 100,
+    env: { FETCH_DNS_SERVERS: dns.address, FETCH_ALLOW_CIDRS: '127.0.0.0/8', FETCH_ALLOW_PORTS: `80,${ports}` },
   })
   afterAll(async () => {
     await drape?.stop()

@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { installNpmPackages } from '../../scripts/stack/install-once.ts'
 import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
@@ -26,24 +26,20 @@ describe('the source of the client', () => {
 })
 
 /** Follows the README as a merchant's developer would: an empty project, `npm install`, the code of the README. */
-describe('the packed npm package', () => {
+describe('the packed npm package', async () => {
   let drape: Drape
-  let project: string
-  let oldestNode: string
 
-  beforeAll(async () => {
-    project = await mkdtemp(join(tmpdir(), 'drape-client-'))
-    const packed = runCommands(commandsOf('api/client/README.md', CLIENT), { folder: ROOT })
-    const installed = installNpmPackages('oldest-node', join(import.meta.dirname, 'oldest-node'))
-    const [said, started, nodes] = await Promise.all([packed, startDrape(), installed])
-    drape = started
-    oldestNode = join(nodes, OLDEST_NODE)
-    await drape.startWorker()
-    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', said.trim()], { cwd: project })
-    await cp(join(ROOT, 'scripts/samples/persons/down-half-teal.jpg'), join(project, 'me.jpg'))
-    await cp(join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg'), join(project, 'shirt.jpg'))
-  })
+  const project = await mkdtemp(join(tmpdir(), 'drape-client-'))
+  const packed = runCommands(commandsOf('api/client/README.md', CLIENT), { folder: ROOT })
+  const installed = installNpmPackages('oldest-node', join(import.meta.dirname, 'oldest-node'))
+  const [said, started, nodes] = await Promise.all([packed, startDrape(), installed])
+  drape = started
+  const oldestNode = join(nodes, OLDEST_NODE)
+  await drape.startWorker()
+  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', said.trim()], { cwd: project })
+  await cp(join(ROOT, 'scripts/samples/persons/down-half-teal.jpg'), join(project, 'me.jpg'))
+  await cp(join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg'), join(project, 'shirt.jpg'))
   afterAll(async () => {
     await drape?.stop()
     await rm(project, { recursive: true, force: true })

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { csvLine } from '../../../api/http/answers/csv.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createLeadOutbox } from '../../../api/storefront/leads/lead-outbox.store.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+import { startDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
 
-describe('the leads of shops', () => {
-  let dashboard: TestDashboard
-  let browser: OperatorBrowser
-  let contents: DashboardContents
-  let page: string
-
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    browser = await dashboard.signIn()
-    contents = await fillDashboard(dashboard, 'Leads')
-    page = `/leads/${contents.shopId}`
-    for (const email of ['anna@example.com', '=cmd@example.com', 'waits@example.com']) {
-      const lead = { shopId: contents.shopId, externalUserId: 'x', email, marketingConsent: true }
-      await createLeadOutbox(dashboard.database).insert(lead)
-    }
-    await dashboard.database.query(sql.unsafe`
-      update lead_outbox set dead_at = now(), reason = 'The platform of the shop answered 401.'
-      where email = 'anna@example.com'`)
-  })
+describe('the leads of shops', async () => {
+  const dashboard = await startDashboard()
+  const browser = await dashboard.signIn()
+  const contents = await fillDashboard(dashboard, 'Leads')
+  const page = `/leads/${contents.shopId}`
+  for (const email of ['anna@example.com', '=cmd@example.com', 'waits@example.com']) {
+    const lead = { shopId: contents.shopId, externalUserId: 'x', email, marketingConsent: true }
+    await createLeadOutbox(dashboard.database).insert(lead)
+  }
+  await dashboard.database.query(sql.unsafe`
+    update lead_outbox set dead_at = now(), reason = 'The platform of the shop answered 401.'
+    where email = 'anna@example.com'`)
   afterAll(() => dashboard.stop())
 
   const audited = (action: string) =>

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { OPERATOR, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { OPERATOR, startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'
 
-describe('the events of the overview', () => {
-  let dashboard: TestDashboard
+describe('the events of the overview', async () => {
   const stopping = new AbortController()
-  beforeAll(async () => {
-    dashboard = await startDashboard({ stopping: stopping.signal })
-  })
+  const dashboard = await startDashboard({ stopping: stopping.signal })
   afterAll(() => dashboard.stop())
 
   /** The events of an operator, and the time at which the session was last used. */

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperators, type Role } from '../../../api/dashboard/operators.store.ts'
 import { codeAt, findStep, generateTotpSecret, presentTotpUri } from '../../../api/dashboard/totp.ts'
 import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import {
-  hashQuickly,
-  type OperatorBrowser,
-  readFormFields,
-  startDashboard,
-  type TestDashboard,
-} from '../../support/dashboard.ts'
+import { hashQuickly, type OperatorBrowser, readFormFields, startDashboard } from '../../support/dashboard.ts'
 
 describe('a time-based code', () => {
   /** `12345678901234567890` in base32; RFC 6238, appendix B, the last six digits. */
@@ -38,16 +32,12 @@ describe('a time-based code', () => {
   })
 })
 
-describe('the second factor of an operator', () => {
+describe('the second factor of an operator', async () => {
   const PASSWORD = 'a password of the test'
-  let dashboard: TestDashboard
-  let passwordHash: string
   /** On a boundary of time steps. */
   let at = 1_800_000_000_000
-  beforeAll(async () => {
-    dashboard = await startDashboard({ secondFactor: 'admin', now: () => at })
-    passwordHash = hashQuickly(PASSWORD)
-  })
+  const dashboard = await startDashboard({ secondFactor: 'admin', now: () => at })
+  const passwordHash = hashQuickly(PASSWORD)
   beforeEach(() => {
     at += 300_000
   })

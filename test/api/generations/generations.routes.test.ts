@@ -2,20 +2,20 @@ import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createConnection } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { generationRoutes } from '../../../api/generations/generations.routes.ts'
 import { createOpenResponses } from '../../../api/http/limits/open-responses.ts'
 import { generationChannel } from '../../../api/shared/generations/generation.ts'
-import { createGenerations, type Generations } from '../../../api/shared/generations/generations.store.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { createPublish } from '../../../api/shared/queue/pub-sub.ts'
-import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createObjects } from '../../../api/shared/storage/objects.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../../support/events.ts'
 import { startProgram } from '../../support/process.ts'
-import { type OwnRedis, startOwnRedis } from '../../support/redis.ts'
+import { startOwnRedis } from '../../support/redis.ts'
 import { until } from '../../support/until.ts'
 
 const OUTCOME = {
@@ -49,26 +49,17 @@ describe('the event streams of an account', () => {
   })
 })
 
-describe('generations', () => {
-  let redis: OwnRedis
-  let drape: Drape
-  let generations: Generations
-  let messenger: Redis
-  let person: Buffer
-  let imageId: string
-
-  beforeAll(async () => {
-    redis = await startOwnRedis()
-    drape = await startDrape({ credits: 1000, env: { REDIS_URL: redis.url } })
-    const log = createLog({ process: 'test', level: 'silent' })
-    messenger = createRedis(redis.url, { role: 'producer', log })
-    const publish = createPublish(messenger, log)
-    generations = createGenerations(drape.database, (change) => publish(generationChannel(change.id), change))
-    await until(async () => messenger.isReady())
-    person = await readSample('persons/down-half-teal.jpg')
-    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
-    imageId = upload.body.imageId
-  })
+describe('generations', async () => {
+  const redis = await startOwnRedis()
+  const drape = await startDrape({ credits: 1000, env: { REDIS_URL: redis.url } })
+  const log = createLog({ process: 'test', level: 'silent' })
+  const messenger = createRedis(redis.url, { role: 'producer', log })
+  const publish = createPublish(messenger, log)
+  const generations = createGenerations(drape.database, (change) => publish(generationChannel(change.id), change))
+  await until(async () => messenger.isReady())
+  const person = await readSample('persons/down-half-teal.jpg')
+  const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
+  const imageId = upload.body.imageId
   afterAll(async () => {
     await messenger.close()
     await drape.stop()

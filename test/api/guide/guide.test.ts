@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createLinks } from '../../../api/guide/links.ts'
 import { createSite } from '../../../api/guide/site.ts'
 import { readSources } from '../../../api/guide/sources.ts'
 import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 /** Of the service, beside the site. */
@@ -92,12 +92,8 @@ describe('the documentation site', () => {
   })
 })
 
-describe('the API', () => {
-  let drape: Drape
-
-  beforeAll(async () => {
-    drape = await startDrape()
-  })
+describe('the API', async () => {
+  const drape = await startDrape()
   afterAll(() => drape.stop())
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${drape.api.url}${path}`, { headers })

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createPersonPhotos, type PersonPhotos } from '../../../api/photos/person-photos.ts'
 import type { Prepared, PrepareJob } from '../../../api/shared/generations/generation.ts'
 import { createImages } from '../../../api/shared/image/images.store.ts'
 import { type Consumer, createConsumer } from '../../../api/shared/queue/queue.ts'
-import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type Drape, formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
-import { createDevelopmentShop, type TestShop } from '../../support/shop.ts'
+import { formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { createDevelopmentShop } from '../../support/shop.ts'
 
 const FOUND: Prepared = {
   viewKey: null,
@@ -15,16 +15,14 @@ const FOUND: Prepared = {
   warnings: [],
 }
 
-describe('the photo of an upload', () => {
-  let drape: Drape
-  let shop: TestShop
-  let redis: Redis
+describe('the photo of an upload', async () => {
   let consumer: Consumer | undefined
 
-  beforeAll(async () => {
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
+  const redis = createRedis(drape.env.REDIS_URL, {
+    role: 'consumer',
+    log: createLog({ process: 'test', level: 'silent' }),
   })
   afterAll(async () => {
     await consumer?.close()

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createStorageQuota } from '../../../api/photos/storage-quota.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { readSample, startDrape } from '../../support/drape.ts'
 
-describe('the storage of an account', () => {
-  let drape: Drape
-  let photo: Uint8Array
-  beforeAll(async () => {
-    drape = await startDrape()
-    photo = await readSample('persons/astronaut.jpg')
-  })
+describe('the storage of an account', async () => {
+  const drape = await startDrape()
+  const photo = await readSample('persons/astronaut.jpg')
   afterAll(() => drape.stop())
 
   const upload = (key: string) => {

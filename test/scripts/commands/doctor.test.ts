@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { acceptGenerations } from '../../../api/generations/acceptance.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
@@ -16,7 +16,7 @@ import { examineSigningKeys } from '../../../scripts/commands/doctor/signing-key
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { startOwnRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
@@ -33,12 +33,8 @@ const isProblem = (found: RegExp | string, cure: string) => ({
   cure: expect.stringContaining(cure),
 })
 
-describe('drape doctor', () => {
-  let drape: Drape
-
-  beforeAll(async () => {
-    drape = await startDrape()
-  })
+describe('drape doctor', async () => {
+  const drape = await startDrape()
   afterAll(() => drape?.stop())
 
   const examine = async (variables: Record<string, string> = {}) => {

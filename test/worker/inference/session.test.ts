@@ -1,18 +1,15 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { run } from '../../../scripts/stack/commands.ts'
-import { openSession, type Session } from '../../../worker/inference/session.ts'
+import { openSession } from '../../../worker/inference/session.ts'
 
 const detector = () => readFile('worker/models/pose_detection.onnx')
 const grey = { shape: [1, 224, 224, 3], data: new Float32Array(224 * 224 * 3).fill(0.1) }
 
-describe('a session', () => {
-  let session: Session
-  beforeAll(async () => {
-    session = await openSession(await detector())
-  })
+describe('a session', async () => {
+  const session = await openSession(await detector())
   afterAll(() => session.release())
 
   it('exposes names and shapes of inputs and outputs', () => {

@@ -1,31 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { downloadName } from '../../../../api/storefront/fitting-room/download-name.ts'
 import { completeForShop, storageOf } from '../../../support/completed.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
-describe('downloading an image', () => {
-  let drape: Drape
-  let shop: TestShop
-  let image: Buffer
-  let url: string
-  let resultKey: string
-  let generationId: string
-
-  beforeAll(async () => {
-    image = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape()
-    shop = await createDevelopmentShop(drape)
-    ;({ resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, image }))
-    url = `${drape.api.url}/objects/${resultKey}`
-  })
+describe('downloading an image', async () => {
+  const image = await readSample('persons/down-half-teal.jpg')
+  const drape = await startDrape()
+  const shop = await createDevelopmentShop(drape)
+  const { resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, image })
+  const url = `${drape.api.url}/objects/${resultKey}`
   afterAll(() => drape.stop())
 
   const pathOf = (query: Record<string, string>) => `/public/download-image?${new URLSearchParams(query)}`

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
@@ -6,8 +6,8 @@ import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { secondsToNextWeek } from '../../../../api/storefront/fitting-room/fitting-room.routes.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
-import { startProgram, type TestProgram } from '../../../support/process.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../../../support/shopify-admin.ts'
@@ -16,24 +16,16 @@ import { until } from '../../../support/until.ts'
 const WEEK_SECONDS = 7 * 86_400
 const SHIRT = 'gid://shopify/Product/7001'
 
-describe('POST /public/fitting-room', () => {
-  let drape: Drape
-  let shop: TestShop
-  let sister: TestShop
-  let replica: TestProgram
-  let photo: Buffer
-  let imageId: string
+describe('POST /public/fitting-room', async () => {
   let headers: Record<string, string>
 
-  beforeAll(async () => {
-    drape = await startDrape({ credits: 10_000, env: { PROXY_HOPS: '1' } })
-    shop = await createDevelopmentShop(drape)
-    sister = await createDevelopmentShop(drape, 'sister.test')
-    replica = await startProgram('api', drape.env)
-    photo = await readSample('persons/down-half-teal.jpg')
-    imageId = await upload(shop.headers)
-    await createProduct(SHIRT)
-  })
+  const drape = await startDrape({ credits: 10_000, env: { PROXY_HOPS: '1' } })
+  const shop = await createDevelopmentShop(drape)
+  const sister = await createDevelopmentShop(drape, 'sister.test')
+  const replica = await startProgram('api', drape.env)
+  const photo = await readSample('persons/down-half-teal.jpg')
+  const imageId = await upload(shop.headers)
+  await createProduct(SHIRT)
   afterAll(async () => {
     await replica.end()
     await drape.stop()

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { encodeImage } from '../../../../api/shared/image/image.ts'
 import { createProvenanceKeys } from '../../../../api/shared/provenance/provenance-keys.store.ts'
 import { fingerprintOf } from '../../../../api/shared/provenance/verify.ts'
 import { createSignResult } from '../../../../worker/outputs/provenance/provenance.ts'
 import { readSigningKey, type SigningKey } from '../../../../worker/outputs/provenance/signing-key.ts'
-import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startDrape } from '../../../support/drape.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8'
 const image = await encodeImage({ width: 32, height: 32, channels: 3, data: new Uint8Array(3072) }, { format: 'jpeg' })
@@ -14,23 +14,18 @@ const signWith = async (key: SigningKey, name = 'warp') => {
   return (await signResult({ image, engine, weights: null, person: image, product: image })).image
 }
 
-describe('the page that verifies images', () => {
-  let drape: Drape
-  let ours: Uint8Array
-  let foreign: Uint8Array
+describe('the page that verifies images', async () => {
   let addresses = 0
 
-  beforeAll(async () => {
-    drape = await startDrape({ env: { SERVICE_NAME: 'Fit & Co', PROXY_HOPS: '1' } })
-    const [key, other] = await Promise.all([0, 1].map(() => readSigningKey({ key: '', certificates: '' })))
-    const [certificate] = key.certificates
-    await createProvenanceKeys(drape.database).note({
-      fingerprint: fingerprintOf(certificate),
-      certificate: certificate.toString(),
-    })
-    ours = await signWith(key)
-    foreign = await signWith(other, '<script>alert(1)</script>')
+  const drape = await startDrape({ env: { SERVICE_NAME: 'Fit & Co', PROXY_HOPS: '1' } })
+  const [key, other] = await Promise.all([0, 1].map(() => readSigningKey({ key: '', certificates: '' })))
+  const [certificate] = key.certificates
+  await createProvenanceKeys(drape.database).note({
+    fingerprint: fingerprintOf(certificate),
+    certificate: certificate.toString(),
   })
+  const ours = await signWith(key)
+  const foreign = await signWith(other, '<script>alert(1)</script>')
   afterAll(() => drape.stop())
 
   /** Each visitor comes from an address of their own, unless one is given. */

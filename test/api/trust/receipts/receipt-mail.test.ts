@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { mailboxOf, readMailAddress } from '../../../../api/erasure/mail-address.ts'
 import { createSendMail } from '../../../../api/mail/smtp.ts'
 import { Type } from '../../../../api/shared/contract/schema.ts'
@@ -8,27 +8,23 @@ import { createOldErasures } from '../../../../api/shared/retention/erasures.sto
 import { verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
 import { ROOT } from '../../../../scripts/stack/session.ts'
 import { blocksOf, runCommands } from '../../../support/documented-blocks.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { requestService } from '../../../support/request-service.ts'
-import { type MailServer, startMailServer } from '../../../support/smtp-server.ts'
+import { startMailServer } from '../../../support/smtp-server.ts'
 import { until } from '../../../support/until.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 const Failed = rowType(Type.Object({ id: Type.String(), attempts: Type.Integer() }))
 
-describe('a receipt by e-mail', () => {
-  let drape: Drape
-  let server: MailServer
-  beforeAll(async () => {
-    server = await startMailServer()
-    drape = await startDrape({
-      env: {
-        SMTP_URL: server.url,
-        MAIL_FROM: 'Example Ltd <privacy@example.com>',
-        SERVICE_NAME: 'Fit & Co',
-        RECEIPT_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-      },
-    })
+describe('a receipt by e-mail', async () => {
+  const server = await startMailServer()
+  const drape = await startDrape({
+    env: {
+      SMTP_URL: server.url,
+      MAIL_FROM: 'Example Ltd <privacy@example.com>',
+      SERVICE_NAME: 'Fit & Co',
+      RECEIPT_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    },
   })
   afterAll(async () => {
     await drape.stop()
