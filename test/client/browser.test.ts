@@ -101,21 +101,6 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
     expect(posts[3].at - posts[2].at).toBeGreaterThanOrEqual(1000)
   })
 
-  it('throws API errors with their codes', async () => {
-    const codes = await inPage(`
-      const codeOf = (call) => call.then(() => 'none', (error) => client.isApiError(error) ? error.code : error.name)
-      return Promise.all([
-        codeOf(drape.tryOn({ person: photo(), product: 'unknown' })),
-        codeOf(drape.tryOn({ person: photo(), product: 'shirt', output: { seed: -1 } })),
-        codeOf(drape.images.upload(new Blob(['<svg xmlns="http://www.w3.org/2000/svg"/>']))),
-        codeOf(drape.images.upload(new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]))),
-        codeOf(drape.generations.wait('gen_unknown')),
-        codeOf(drape.tryOn({ ${MOCK} }, { signal: AbortSignal.abort() })),
-      ])`)
-    const refused = ['PRODUCT_NOT_FOUND', 'VALIDATION_FAILED', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE']
-    expect(codes).toEqual([...refused, 'GENERATION_NOT_FOUND', 'AbortError'])
-  })
-
   it('cannot use an API key on a page of another origin, which CORS blocks', async () => {
     const name = await inPage(`
       const options = { url: ${JSON.stringify(drape.api.url)}, apiKey: ${JSON.stringify(drape.apiKey)}, retries: 0 }
