@@ -16,7 +16,7 @@ const MAX_SIDE = 1000
 const UPLOAD_MS = 3_600_000
 
 /**
- * Stores an image that can become the account's logo (`Logos.replace`) within the next hour. Returns its key. Throws
+ * Stores an image that can become the account's logo (`createLogos`) within the next hour. Returns its key. Throws
  * `ACCOUNT_NOT_FOUND`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function storeLogo(

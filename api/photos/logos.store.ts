@@ -7,8 +7,6 @@ const Replaced = rowType(Type.Object({ id: Type.String() }))
 /** Days that a replaced logo is kept, for generations that were accepted with it. */
 const RETIREMENT_DAYS = 1
 
-export type Logos = ReturnType<typeof createLogos>
-
 /** Store of the logo keys of accounts. */
 export function createLogos(database: Database) {
   return {
