@@ -41,6 +41,17 @@ describe('images that take much memory or time to decode', () => {
   afterAll(() => drape?.stop())
   const upload = (file: Buffer) => drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file }) })
 
+  it('do not make the API collect its whole heap for the chunks in which they arrive', async () => {
+    const countMajor = async () => {
+      const text = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+      return Number(/^nodejs_gc_duration_seconds_count\{kind="major"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+    }
+    const before = await countMajor()
+    for (let i = 0; i < 20; i++) expect((await upload(Buffer.alloc(10_000_000, 1))).status).toBe(400)
+    // 11 to 14 with the young generation that Node has by default.
+    expect((await countMajor()) - before).toBeLessThan(6)
+  })
+
   it('raise the memory of the API by at most 300 MB, however many come at once', async () => {
     const progressive = await flat().jpeg({ progressive: true }).toBuffer()
     const files = [
