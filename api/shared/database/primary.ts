@@ -32,6 +32,8 @@ export function connectPrimary(addresses: readonly DatabaseAddress[], prepare: s
     }
     const connect = async (address: DatabaseAddress) => {
       const client = await (await findDriver(address)).createClient()
+      // The driver stops to listen before a connection that it ends has closed; an error after that would end the process.
+      client.on('error', () => {})
       client.acquire()
       try {
         const { rows } = await client.query(prepare)
