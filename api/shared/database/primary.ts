@@ -32,7 +32,7 @@ export function connectPrimary(addresses: readonly DatabaseAddress[], prepare: s
     }
     const connect = async (address: DatabaseAddress) => {
       const client = await (await findDriver(address)).createClient()
-      // The driver stops to listen before a connection that it ends has closed; an error after that would end the process.
+      // The driver stops listening before a connection that it ends has closed; an error after that would end the process.
       client.on('error', () => {})
       client.acquire()
       try {

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../../../api/shared/database/database.ts'
@@ -82,6 +83,42 @@ describe('a database whose first host accepts connections and never answers', ()
     expect(await ask()).toBe(1)
     await database.end()
     silent.close()
+    await drop()
+  })
+})
+
+describe('a connection that the server terminates while it is being closed', () => {
+  it('does not end the process', async () => {
+    const { url, drop } = await createTestDatabase()
+    const { promise: closing, resolve: hold } = Promise.withResolvers<Socket>()
+    let isHeld = false
+    // Passes on all messages. Once held, it keeps connections open that X, the message that ends a session, would close.
+    const relay = createServer({ allowHalfOpen: true }, (client) => {
+      const server = connect(Number(new URL(url).port), '127.0.0.1')
+      server.on('data', (chunk) => client.write(chunk))
+      server.on('end', () => client.end())
+      client.on('data', (chunk) => (isHeld && chunk.toString().startsWith('X') ? hold(client) : server.write(chunk)))
+      client.on('close', () => server.destroy())
+    })
+    relay.listen(0, '127.0.0.1')
+    await once(relay, 'listening')
+    const { port } = relay.address() as AddressInfo
+    const database = createDatabase(Object.assign(new URL(url), { port }).href, { poolSize: 1 })
+    expect(await database.oneFirst(sql.type(rowType(Type.Object({ one: Type.Integer() })))`select 1 as one`)).toBe(1)
+    isHeld = true
+    await database.end()
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => uncaught.push(error)
+    process.on('uncaughtExceptionMonitor', note)
+    const fatal = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0')
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(fatal.length + 4)
+    const client = await closing
+    client.end(Buffer.concat([Buffer.from('E'), length, fatal]))
+    await once(client, 'close')
+    process.off('uncaughtExceptionMonitor', note)
+    expect(uncaught).toEqual([])
+    relay.close()
     await drop()
   })
 })
