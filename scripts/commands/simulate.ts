@@ -102,7 +102,7 @@ function parseTrace(text: string): { arrivals: Arrival[]; seconds: number } {
       throw new UsageError(`The trace has an invalid line: "${line}"`)
     return { second, jobs }
   })
-  return { arrivals, seconds: Math.max(0, ...arrivals.map(({ second }) => second)) + 1 }
+  return { arrivals, seconds: arrivals.reduce((last, { second }) => Math.max(last, second), 0) + 1 }
 }
 
 /** Poisson arrivals, by Knuth, The Art of Computer Programming, vol. 2, 3.4.1; deterministic per seed. */
@@ -136,7 +136,7 @@ function present({ waits, decisions, workers, cost, turns }: Simulation): Record
     jobs: waits.length,
     seconds: workers.length,
     waitSeconds: { median: share(0.5), p95: share(0.95), longest: sorted.at(-1) ?? 0 },
-    mostWorkers: Math.max(0, ...workers),
+    mostWorkers: workers.reduce((most, count) => Math.max(most, count), 0),
     workerHours: Math.round((workers.reduce((sum, count) => sum + count, 0) / 3600) * 100) / 100,
     cost: Math.round(cost * 100) / 100,
     turns,

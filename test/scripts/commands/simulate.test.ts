@@ -32,6 +32,13 @@ describe('drape simulate', async () => {
     expect(answer.waitSeconds).toEqual({ median: 20, p95: 30, longest: 30 })
   })
 
+  it('simulates a month, and more lines than a call takes arguments', async () => {
+    const trace = join(folder, 'month.csv')
+    const lines = Array.from({ length: 150_000 }, (_, k) => `${17 * k},1`)
+    await writeFile(trace, `second,jobs\n${lines.join('\n')}\n2678398,1\n`)
+    expect(await simulate('--policy', SAMPLE, '--trace', trace)).toMatchObject({ jobs: 150_001, mostWorkers: 1 })
+  })
+
   it('generates the same trace from the same seed', async () => {
     const options = ['--policy', SAMPLE, '--jobs-per-minute', '30', '--minutes', '10', '--seed', '7']
     expect(await simulate(...options)).toEqual(await simulate(...options))
