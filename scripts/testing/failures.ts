@@ -5,7 +5,7 @@ import type { TestReport } from '../stack/test-counts.ts'
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** The lines at the end of a run that list failures: logs are often truncated at the start. */
+/** The lines at the end of a run that list failures. */
 export function presentFailures(report: TestReport): string[] {
   const lines = report.testResults.filter(({ status }) => status === 'failed').flatMap(presentFile)
   return lines.length > 0 ? ['Failed:', ...lines] : []

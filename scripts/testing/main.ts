@@ -62,17 +62,23 @@ function splitByLane(
 
 async function runParts(parts: readonly LaneFiles[]): Promise<Counts> {
   const results = await Promise.all(parts.map((part) => runLane(part, settings, deadline)))
+  for (const line of results.flatMap(({ lines }) => lines)) console.log(line)
   return sumCounts(results.map((result) => result.counts))
 }
 
-/** The groups of lanes in turn. The checks of the sources run beside the default lane. */
+/**
+ * The groups of lanes in turn. The checks of the sources run beside the default lane. What failed is printed at the end, because
+ * logs are often cut at the start.
+ */
 async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
   const missed: string[] = []
+  const outcomes: string[] = []
   const runPart = async (part: LaneFiles): Promise<Counts> => {
     const from = Date.now()
     const result = await runLane(part, settings, deadline)
     const { counts, lines } = judge(part, result)
     missed.push(...lines)
+    outcomes.push(...result.lines)
     console.log(`Lane ${part.lane}: ${presentCounts(counts)} in ${((Date.now() - from) / 60_000).toFixed(1)} min`)
     return counts
   }
@@ -85,8 +91,10 @@ async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
     const checks = group.some(({ lane }) => lane === 'default') ? SOURCE_CHECKS.map(checkSources) : []
     const turns = Array.from({ length: CONCURRENT_LANES }, takeTurns)
     const [checked] = await Promise.all([Promise.all(checks), ...turns])
-    all.push(...checked)
+    all.push(...checked.map(({ counts }) => counts))
+    outcomes.push(...checked.flatMap(({ lines }) => lines))
   }
+  for (const line of outcomes) console.log(line)
   for (const line of presentMissed(parts, missed)) console.log(line)
   return sumCounts(all)
 }
@@ -106,14 +114,14 @@ function presentMissed(parts: readonly LaneFiles[], missed: readonly string[]): 
   return names.length > 0 ? [`Not run: ${names.join(', ')}. Run one with scripts/test --lane NAME.`] : []
 }
 
-async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<Counts> {
+async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<{ counts: Counts; lines: string[] }> {
   try {
     await run('npm', ['run', '--silent', script], { cwd: ROOT })
     console.log(`npm run ${script}: passed`)
-    return { ...NONE, passed: 1 }
+    return { counts: { ...NONE, passed: 1 }, lines: [] }
   } catch (error) {
-    console.log(`npm run ${script}: ${error instanceof Error ? error.message : error}`)
-    return { ...NONE, failed: 1 }
+    const line = `npm run ${script}: ${error instanceof Error ? error.message : error}`
+    return { counts: { ...NONE, failed: 1 }, lines: [line] }
   }
 }
 

@@ -29,11 +29,13 @@ export interface LaneResult {
   readonly counts: Counts
   /** The files that had not ended by the deadline. Their results do not count. */
   readonly unfinished: readonly string[]
+  /** What failed, and what passed only when run again. */
+  readonly lines: readonly string[]
 }
 
 /**
- * Runs these files and prints failures and skipped tests with their reasons. Failed files run again, one at a time, unless the caller
- * chose the files; tests that then pass are listed. `deadline`: milliseconds since 1970.
+ * Runs these files and prints skipped tests with their reasons. Failed files run again, one at a time, unless the caller chose the
+ * files; tests that then pass are listed. `deadline`: milliseconds since 1970.
  */
 export async function runLane(
   { lane, files }: LaneFiles,
@@ -61,10 +63,13 @@ export async function runLane(
   const done = unfinished.length === 0 && paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
   if (profile) console.log(await describeCosts(costs, { startedAt, group }))
   await rm(folder, { recursive: true })
-  if (done.report !== null && first.report !== null)
-    for (const line of [...presentRetried(first.report, done.report), ...presentFailures(done.report)])
-      console.log(line)
-  return { counts: countRun(withoutFiles(done, unfinished), { options, allowMissing, long }), unfinished }
+  const counts = countRun(withoutFiles(done, unfinished), { options, allowMissing, long })
+  return { counts, unfinished, lines: presentOutcome(first, done) }
+}
+
+function presentOutcome(first: VitestRun, done: VitestRun): string[] {
+  if (first.report === null || done.report === null) return []
+  return [...presentRetried(first.report, done.report), ...presentFailures(done.report)]
 }
 
 async function describeCosts(path: string, { startedAt, group }: { startedAt: number; group: string }) {
