@@ -128,6 +128,7 @@ export function createDatabase(
   parseDatabaseUrl(url)
   let opening: Promise<DatabasePool> | null = null
   let opened: DatabasePool | null = null
+  const closing = new Set<Promise<void>>()
   const open = () => {
     if (opening !== null) return opening
     const started: Promise<DatabasePool> = openPool(url, { poolSize, statementSeconds }).then(
@@ -149,7 +150,9 @@ export function createDatabase(
     // Answered before these connections were opened; a question that others still wait for may be answered yet.
     if (opened !== null) answers.delete(url)
     opened = null
-    given.then((pool) => pool.end()).catch(() => {})
+    const closed = given.then((pool) => pool.end()).catch(() => {})
+    closing.add(closed)
+    closed.then(() => closing.delete(closed))
   }
   const limit = statementSeconds * 1000 + NO_RESPONSE_MS
   // A pool of one connection has few statements, none of which waits for long.
@@ -200,7 +203,15 @@ export function createDatabase(
       waiting: state?.waitingClients ?? 0,
     }
   }
-  const end = async () => (await opening?.catch(() => null))?.end()
+  const end = async () => {
+    await Promise.all([
+      ...closing,
+      opening?.then(
+        (pool) => pool.end(),
+        () => {},
+      ),
+    ])
+  }
   return { ...Object.fromEntries(methods), secrets, countConnections, end } as Database
 }
 
