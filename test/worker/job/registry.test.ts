@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createPoolRegistry, type WorkerReport } from '../../../api/shared/engines/pool-registry.ts'
 import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
@@ -123,8 +124,9 @@ it('a reader learns of changed, silent, returned and forgotten workers without r
   const left = await jobsOf()
   expect(left).toMatchObject({ a: 0, c: 0 })
   expect(left).not.toHaveProperty('b')
-  // A Redis that lost its data.
+  // A Redis that lost its data, and needs longer than the millisecond that numbers changes to be back.
   await redis.client.flushDb()
+  await setTimeout(2)
   await writer.report({ ...report, host: 'd' })
   expect(await jobsOf()).toEqual({ d: 0 })
 })
