@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { estimateSeconds, readDurations } from './durations.ts'
+import type { OutsideError } from './reports.ts'
 
 const MS_PER_MINUTE = 60_000
 /** Between two lines of progress. */
@@ -12,7 +13,7 @@ const GRACE_MS = MS_PER_MINUTE
  * Prints how many files of a vitest run have ended and the time that the others need, and stops the run at a deadline, which an external
  * timeout could do only without its report. `TEST_LANE` names the run. `TEST_DEADLINE` is the deadline in milliseconds since 1970; no limit
  * if it is not set. The paths of the files that had not ended by then go to the file `TEST_UNFINISHED`, one per line, and are printed with the
- * tests that run.
+ * tests that run. The errors outside tests, which vitest's report lacks, go to the file `TEST_ERRORS` as JSON.
  */
 export default class Progress implements Reporter {
   readonly #lane = process.env.TEST_LANE
@@ -55,6 +56,12 @@ export default class Progress implements Reporter {
     this.#begun.delete(module)
     this.#left.delete(module.relativeModuleId)
     if (!module.ok()) this.#failed++
+  }
+
+  onTestRunEnd(_: readonly TestModule[], errors: readonly SerializedError[]): void {
+    if (!process.env.TEST_ERRORS) return
+    const outside: OutsideError[] = errors.map(({ VITEST_TEST_PATH: file, message }) => ({ file, message }))
+    writeFileSync(process.env.TEST_ERRORS, JSON.stringify(outside))
   }
 
   #stopAt(vitest: Vitest, afterMs: number): void {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import type { TestReport } from '../stack/test-counts.ts'
+import { failOutside } from './reports.ts'
 
 const PROGRESS = join(import.meta.dirname, 'progress.ts')
 
@@ -18,12 +19,14 @@ export interface VitestRun {
 export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VitestRun> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-report-'))
   try {
-    const path = join(folder, 'report.json')
+    const [path, errorsPath] = [join(folder, 'report.json'), join(folder, 'errors.json')]
     const succeeded = await spawnVitest(
       ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, `--reporter=${PROGRESS}`, ...args],
-      env,
+      { ...env, TEST_ERRORS: errorsPath },
     )
-    return { report: JSON.parse(await readFile(path, 'utf8').catch(() => 'null')), succeeded }
+    const report: TestReport | null = JSON.parse(await readFile(path, 'utf8').catch(() => 'null'))
+    const errors = JSON.parse(await readFile(errorsPath, 'utf8').catch(() => '[]'))
+    return { report: report && failOutside(report, errors), succeeded }
   } finally {
     await rm(folder, { recursive: true })
   }
