@@ -128,7 +128,7 @@ export function createDatabase(
   parseDatabaseUrl(url)
   let opening: Promise<DatabasePool> | null = null
   let opened: DatabasePool | null = null
-  const closing = new Set<Promise<void>>()
+  let givenUp = Promise.resolve()
   const open = () => {
     if (opening !== null) return opening
     const started: Promise<DatabasePool> = openPool(url, { poolSize, statementSeconds }).then(
@@ -150,9 +150,9 @@ export function createDatabase(
     // Answered before these connections were opened; a question that others still wait for may be answered yet.
     if (opened !== null) answers.delete(url)
     opened = null
-    const closed = given.then((pool) => pool.end()).catch(() => {})
-    closing.add(closed)
-    closed.then(() => closing.delete(closed))
+    // The end of a pool waits for its connections, of which a silent server closes none.
+    const left = given.then((pool) => void pool.end().catch(() => {})).catch(() => {})
+    givenUp = givenUp.then(() => left)
   }
   const limit = statementSeconds * 1000 + NO_RESPONSE_MS
   // A pool of one connection has few statements, none of which waits for long.
@@ -204,13 +204,9 @@ export function createDatabase(
     }
   }
   const end = async () => {
-    await Promise.all([
-      ...closing,
-      opening?.then(
-        (pool) => pool.end(),
-        () => {},
-      ),
-    ])
+    // A pool that still opens would connect after the end.
+    await givenUp
+    await (await opening?.catch(() => null))?.end()
   }
   return { ...Object.fromEntries(methods), secrets, countConnections, end } as Database
 }
