@@ -100,7 +100,7 @@ describe('the files of an engine', () => {
 
   it('are downloaded again if a download makes no progress', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const pace = { bytes: 200_000, ms: 400 }
+    const pace = { bytes: 200_000, ms: 1500 }
     const download = () => downloadFiles(FILES.slice(0, 1), { folder, source: sourceOf(server), pace })
     // Never silent, but too slow.
     answer = (_, response) => {
@@ -111,15 +111,15 @@ describe('the files of an engine', () => {
     await download()
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
     expect(logged.mock.calls).toEqual([
-      ['graphs/model.onnx could not be fetched: less than 200000 bytes arrived within 0.4 seconds; trying again'],
+      ['graphs/model.onnx could not be fetched: less than 200000 bytes arrived within 1.5 seconds; trying again'],
     ])
     // Takes longer as a whole, at a higher pace.
     await rm(join(folder, 'graphs/model.onnx'))
     asked = []
     answer = async (_, response) => {
-      for (let at = 0; at < MODEL.length; at += 300_000) {
-        response.write(MODEL.subarray(at, at + 300_000))
-        await sleep(100)
+      for (let at = 0; at < MODEL.length; at += 200_000) {
+        response.write(MODEL.subarray(at, at + 200_000))
+        await sleep(120)
       }
       response.end()
     }
