@@ -6,7 +6,7 @@ import type { Watched } from './watch.ts'
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
 /** The kinds of objects that are reconciled. */
-export const KINDS = ['WorkerPool', 'Engine', 'ScalingPolicy', 'RetentionPolicy', 'Sweep'] as const
+const KINDS = ['WorkerPool', 'Engine', 'ScalingPolicy', 'RetentionPolicy', 'Sweep'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** Enqueues an object for a reconcile, at once or after `ms`. */

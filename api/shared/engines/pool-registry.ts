@@ -5,7 +5,7 @@ import type { Redis } from '../queue/redis.ts'
 
 const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 
-export const WorkerReportSchema = Type.Object({
+const WorkerReportSchema = Type.Object({
   host: Type.String(),
   /** `taking`: takes jobs. `draining`: takes no more jobs. `drained`: has no jobs left. */
   state: Type.Enum(['taking', 'draining', 'drained']),
