@@ -49,6 +49,12 @@ export const SHOP_SETTINGS = {
     absent: String(DEFAULT_VISITOR_GENERATIONS),
     hint: 'Of all visitors who are not signed in.',
   },
+  holdoutPercent: {
+    schema: Type.Integer({ minimum: 0, maximum: 50 }),
+    label: 'Visitors without the button, in percent',
+    absent: '0',
+    hint: 'Analytics then compares them with the others. Each change starts the comparison again.',
+  },
   requiresVisitorToken: { schema: Type.Boolean(), label: 'Require a visitor token' },
   requiresConsent: { schema: Type.Boolean(), label: 'Require consent before a photo is stored' },
   privacyContact: {

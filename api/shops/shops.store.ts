@@ -29,6 +29,7 @@ const members = {
   ...rowMembers(SHOP_SETTINGS),
   adminToken: Nullable(Type.String()),
   adminRefusedAt: Nullable(Timestamp),
+  holdoutSince: Timestamp,
   planEndsAt: Nullable(Timestamp),
 }
 
@@ -44,6 +45,8 @@ export interface ShopRecord extends Omit<SettingValues<typeof SHOP_SETTINGS>, 'e
   readonly adminToken: string | null
   /** Since when the platform refuses the token; null: it does not. */
   readonly adminRefusedAt: Date | null
+  /** Since when the shop has its `holdoutPercent`. */
+  readonly holdoutSince: Date
   readonly planEndsAt: Date | null
 }
 const ShopRow = Type.Unsafe<ShopRecord>(Type.Object(members))
@@ -67,7 +70,8 @@ const shopEdition = sql.fragment`md5(row(${sql.join(
 )})::text)`
 
 const columns = sql.fragment`
-  shops.id, shops.account_id as "accountId", platform, domain, secrets, admin_refused_at as "adminRefusedAt", ${sql.join(
+  shops.id, shops.account_id as "accountId", platform, domain, secrets, admin_refused_at as "adminRefusedAt",
+  holdout_since as "holdoutSince", ${sql.join(
     settingColumns.map(({ name, column }) => sql.fragment`${column} as ${name}`),
     sql.fragment`, `,
   )}`
@@ -292,7 +296,7 @@ type SqlToken = SqlFragment | ReturnType<typeof sql.identifier>
 
 /** Throws `VALIDATION_FAILED` when no setting is given. */
 function assignments(settings: ShopSettings): SqlFragment {
-  const { adminUrl, adminClientId, adminToken } = settings
+  const { adminUrl, adminClientId, adminToken, holdoutPercent } = settings
   const changes = columnsOf(settings).map(({ column, value }) => sql.fragment`${column} = ${value}`)
   if (changes.length === 0) throw refusedValue('shop', 'The request changes nothing. Name at least one setting.')
   // A token is bound to its address and its app: changing only these must not send the token elsewhere.
@@ -309,6 +313,10 @@ function assignments(settings: ShopSettings): SqlFragment {
     changes.push(sql.fragment`${column} = case when ${isSame} then ${column} end`)
   }
   changes.push(sql.fragment`admin_renew_at = case when ${isSame} then admin_renew_at else now_ms() end`)
+  if (holdoutPercent !== undefined) {
+    const isKept = sql.fragment`holdout_percent is not distinct from ${holdoutPercent}`
+    changes.push(sql.fragment`holdout_since = case when ${isKept} then holdout_since else now_ms() end`)
+  }
   return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
 }
 

@@ -19,6 +19,12 @@ export interface UploadLink {
   readonly uploadKey: string
 }
 
+/** Whether the shop can offer try-ons; with a holdout, whether this visitor is in it. */
+export interface Offer {
+  readonly allowed: boolean
+  readonly holdout?: boolean
+}
+
 interface Visitor {
   readonly visitorToken: string
   readonly expiresAt: string
@@ -96,7 +102,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     },
     uploadUrl: `${base}/upload-image`,
     headers,
-    checkCredits: () => call<{ allowed: boolean }>('check-credits'),
+    checkCredits: () => call<Offer>('check-credits'),
     findConsent: (tag: string) => call<ConsentNotice>(`consent?${new URLSearchParams({ lang: tag })}`),
     giveConsent: ({ policy, version, language }: ConsentNotice) =>
       post<{ at: string }>('consent', { policy, version, language }),

@@ -7,9 +7,9 @@ import { keepKeys } from './keys.ts'
 import { button, icon } from './markup.ts'
 import { createResultActions } from './result-actions.ts'
 import type { Settings } from './settings.ts'
-import { createShop } from './shop.ts'
+import { createShop, type Offer } from './shop.ts'
 import type { Language } from './texts.ts'
-import { readVisit } from './visit.ts'
+import { readVisit, type Visit } from './visit.ts'
 
 export interface TryOn {
   readonly elements: readonly HTMLElement[]
@@ -85,14 +85,17 @@ export function createTryOn(
   addEventListener('online', goOn)
   addEventListener(ERASED, fitting.clear)
   document.addEventListener('visibilitychange', onHidden)
-  const credits = shop.checkCredits().catch(allowUnlessRefused)
-  void within(CHECK_MS, credits).then(opener.reveal)
-  // A late refusal hides the button too, unless the shopper has used it.
-  void credits.then((check) => {
-    if (!check.allowed && !dialog.element.open) opener.reveal(check)
-    if (!check.allowed) console.warn(`drape-try-on: the button is hidden: ${WHY_HIDDEN}`)
-  })
+  const credits = shop.checkCredits().then((offer) => takePart(host, { settings, visit, offer }), allowUnlessRefused)
   const watcher = watchView(opener.element, () => track('widget:button_view'))
+  void within(CHECK_MS, credits).then((offer) => {
+    opener.reveal(offer)
+    watcher.observe(opener.element)
+  })
+  // A late refusal hides the button too, unless the shopper has used it.
+  void credits.then((offer) => {
+    if (!isOffered(offer) && !dialog.element.open) opener.reveal(offer)
+    if (!offer.allowed) console.warn(`drape-try-on: the button is hidden: ${WHY_HIDDEN}`)
+  })
   // Only the first element of a page is about the page's product; further ones belong to lists.
   if (document.querySelector(host.localName) === host) track('product_page:page_view')
 
@@ -153,8 +156,8 @@ function createOpener({ texts, tag, direction }: Language, open: () => void) {
       const isWork = name === 'sending' || name === 'waiting'
       label.data = isWork ? texts.buttonWorking : name === 'done' ? texts.buttonDone : texts.button
     },
-    reveal: ({ allowed }: { allowed: boolean }) => {
-      opener.hidden = !allowed
+    reveal: (offer: Offer) => {
+      opener.hidden = !isOffered(offer)
       delete opener.dataset.waiting
     },
   }
@@ -163,23 +166,43 @@ function createOpener({ texts, tag, direction }: Language, open: () => void) {
 const WHY_HIDDEN =
   'the service accepts no try-ons of this shop now. Its account is not active or has no credits, its plan has ended, its monthly limit is used up, or its proxy does not sign requests.'
 
+function isOffered({ allowed, holdout = false }: Offer): boolean {
+  return allowed && !holdout
+}
+
+/**
+ * Reports the group of this visitor to the page, so that purchases of both groups name their visitor. A visitor whose events name no
+ * browser or no shop is in neither group.
+ */
+function takePart(
+  host: HTMLElement,
+  { settings, visit, offer }: { settings: Settings; visit: Visit; offer: Offer },
+): Offer {
+  const { allowed, holdout } = offer
+  if (holdout === undefined || !settings.hasAnalytics || settings.publishableKey !== null) return { allowed }
+  if (holdout) console.info('drape-try-on: the button is hidden: this visitor is in the holdout of the shop.')
+  const detail = { holdout, attributes: { _drape_anonymous_id: visit.clientId } }
+  host.dispatchEvent(new CustomEvent('drape-holdout', { bubbles: true, composed: true, detail }))
+  return offer
+}
+
 /** A failure counts as allowed, as the fitting room checks again; a shop that the service refuses is not. */
-function allowUnlessRefused(error: unknown): { allowed: boolean } {
+function allowUnlessRefused(error: unknown): Offer {
   return { allowed: failureOf(error).code !== 'PROXY_SIGNATURE_INVALID' }
 }
 
 /** A timeout counts as allowed. */
-function within(ms: number, asked: Promise<{ allowed: boolean }>): Promise<{ allowed: boolean }> {
-  const late = new Promise<{ allowed: boolean }>((resolve) => setTimeout(resolve, ms, { allowed: true }))
+function within(ms: number, asked: Promise<Offer>): Promise<Offer> {
+  const late = new Promise<Offer>((resolve) => setTimeout(resolve, ms, { allowed: true }))
   return Promise.race([asked, late])
 }
 
+/** Watches nothing yet: an invisible button intersects too. */
 function watchView(target: HTMLElement, onView: () => void): IntersectionObserver {
   const observer = new IntersectionObserver((entries) => {
     if (!entries.some(({ isIntersecting }) => isIntersecting) || target.hidden) return
     observer.disconnect()
     onView()
   })
-  observer.observe(target)
   return observer
 }

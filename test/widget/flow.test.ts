@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConsents } from '../../api/consents/consents.store.ts'
 import { FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import { sql } from '../../api/shared/database/database.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
+import { isHeldOut } from '../../api/storefront/events/holdout.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
@@ -261,6 +264,67 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     await visitor.browserContext().close()
   })
 
+  it('shows no button to visitors in the holdout of the shop, and counts them like the others', async () => {
+    await shareHeld(50)
+    const seen = await Promise.all([true, false].map(visitAs))
+    const anonymous = await front.openPage()
+    await anonymous.goto(front.shop.url)
+    // Without analytics each has an ID of its own, and is in no group.
+    await anonymous.evaluate(`for (let i = 0; i < 8; i++) {
+      const quiet = document.createElement('drape-try-on')
+      quiet.setAttribute('product', '107')
+      quiet.setAttribute('analytics', 'off')
+      document.body.append(quiet)
+    }`)
+    const shown = `.flatMap(({ shadowRoot }) => [...shadowRoot.querySelectorAll('.button:not([data-waiting], [hidden])')])`
+    await until(() => anonymous.evaluate(`[...document.querySelectorAll('[analytics]')]${shown}.length === 8`))
+    await anonymous.browserContext().close()
+    await shareHeld(null)
+    expect(seen.map(({ display, heard }) => ({ display, heard }))).toEqual([
+      { display: 'none', heard: { holdout: true, attributes: { _drape_anonymous_id: seen[0].client } } },
+      { display: 'inline-flex', heard: { holdout: false, attributes: { _drape_anonymous_id: seen[1].client } } },
+    ])
+    const namesOf = (client: string) =>
+      front.drape.database.anyFirst(sql.unsafe`
+        select name from event_details where anonymous_id = ${`anon_${client}`} order by name`)
+    const looks = ['product_page:cart_add', 'product_page:page_view']
+    for (const [i, names] of [looks, [...looks, 'widget:button_view']].entries()) {
+      const { client, visitor } = seen[i]
+      await until(async () => (await namesOf(client)).length >= names.length)
+      expect(await namesOf(client)).toEqual(names)
+      await visitor.browserContext().close()
+    }
+  })
+
+  /** Changes the share, and waits until the API, which uses a known shop for 3 s, has it. */
+  async function shareHeld(holdoutPercent: number | null): Promise<void> {
+    await createShops(front.drape.database).update(front.shopId, { holdoutPercent })
+    await until(async () => {
+      const headers = { 'x-service-anonymous-id': `anon_${randomUUID()}` }
+      const answer = await fetch(`${front.shop.url}/apps/drape/public/check-credits`, { headers })
+      return 'holdout' in ((await answer.json()) as object) === (holdoutPercent !== null)
+    })
+  }
+
+  /** A product page as a new visitor of a group sees it, who adds the product to the cart without the widget. */
+  async function visitAs(isHeld: boolean) {
+    const clients = Array.from({ length: 40 }, () => randomUUID())
+    const client = clients.find((one) => isHeldOut(front.shopId, `anon_${one}`, 50) === isHeld) ?? ''
+    const visitor = await front.openPage()
+    await visitor.evaluateOnNewDocument(`
+      if (location.protocol === 'http:') localStorage.setItem('drape:client', '${client}')
+      document.addEventListener('drape-holdout', ({ detail }) => { globalThis.heard = detail })`)
+    await visitor.goto(`${front.shop.url}/products/101`)
+    const heard = await until(() => visitor.evaluate('globalThis.heard'))
+    await until(() => visitor.$('drape-try-on >>> .button:not([data-waiting])'))
+    const display = await createWidgetPage(visitor).evaluate(
+      `return getComputedStyle(root.querySelector('.button')).display`,
+    )
+    await visitor.click('#add')
+    await visitor.goto('about:blank')
+    return { visitor, client, display, heard }
+  }
+
   it('asks for consent to a new version of the text, and deletes all data when consent is withdrawn', async () => {
     const visitor = await front.openPage()
     await visitor.goto(`${front.shop.url}/products/108?lang=de`)
@@ -419,6 +483,26 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       const bare = await renderBlock(product, { cart: false, email: false, analytics: false, label: '"><script>' })
       expect(bare).toMatch(/ email="off" analytics="off"\s+data-block="1"/)
       expect(bare).not.toMatch(/ cart|"><script>/)
+    })
+
+    it('names the browser in the cart of every visitor, once a page, while the shop has a holdout', async () => {
+      await shareHeld(50)
+      const visitor = await front.openPage()
+      await using themed = await startThemedShop(front.shop.url, await renderBlock(product))
+      await visitor.evaluateOnNewDocument(`
+        globalThis.heard = 0
+        document.addEventListener('drape-holdout', () => { globalThis.heard++ })`)
+      await visitor.goto(themed.url)
+      await until(() => themed.posted.length > 0)
+      await visitor.evaluate(`document.querySelector('drape-try-on').setAttribute('variant', '7002')`)
+      await until(() => visitor.evaluate('globalThis.heard > 1'))
+      const client = await visitor.evaluate(`localStorage.getItem('drape:client')`)
+      expect(themed.posted).toEqual([
+        { path: '/en/cart/update.js', body: { attributes: { _drape_anonymous_id: client } } },
+      ])
+      expect(await visitor.evaluate('[typeof post, typeof isNamed]')).toEqual(['undefined', 'undefined'])
+      await visitor.browserContext().close()
+      await shareHeld(null)
     })
 
     it('completes a try-on behind the app proxy and adds the product to the cart of the shop', async () => {

@@ -165,6 +165,9 @@ create table shops (
   -- Generations of visitors whom no platform vouches for, in a day (UTC): by network address, and of all; null: the default.
   address_generations integer check (address_generations >= 0),
   visitor_generations integer check (visitor_generations >= 0),
+  -- Visitors who see no button, to compare them with the others; null: none. And since when.
+  holdout_percent integer check (holdout_percent between 0 and 50),
+  holdout_since timestamptz not null default now_ms(),
   -- What images of try-ons may show; null: what the account allows.
   safety_level text check (safety_level in ('off', 'standard', 'strict')),
   allows_swimwear boolean,

@@ -1,5 +1,7 @@
 import { type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../shared/database/database.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
+import { isHeldRow } from './holdout.ts'
 
 export const DayRow = Type.Object({
   /** Day in UTC, e.g. `2026-11-25`. */
@@ -21,6 +23,19 @@ export const DayRow = Type.Object({
 })
 /** Visitor counts of one day (UTC). */
 export type AnalyticsDay = Static<typeof DayRow>
+
+const GroupRow = Type.Object({
+  isHeld: Type.Boolean(),
+  /** Visitors who opened a product page. */
+  visitors: Type.Integer(),
+  sawButton: Type.Integer(),
+  /** Visitors who ordered, on Shopify; elsewhere no platform reports orders: visitors who added a product to the cart. */
+  buyers: Type.Integer(),
+})
+/** Visitors in the holdout of a shop, or the others. */
+export type HoldoutGroup = Static<typeof GroupRow>
+
+export type HoldoutShop = Pick<ShopRecord, 'id' | 'accountId' | 'platform' | 'holdoutPercent' | 'holdoutSince'>
 
 const DAY_MS = 86_400_000
 
@@ -84,6 +99,31 @@ export function createEventAnalytics(database: Database) {
           coalesce(collected, 0) as "emailCollected"
         from days left join funnel using (day) left join conversion using (day) left join emails using (day)
         order by day`)
+    },
+
+    /**
+     * Counts the visitors of a shop in and outside its holdout. Only visitors whose first event came after the last change of the
+     * share: others may have seen the page both ways.
+     */
+    countHoldout: ({ id, accountId, platform, holdoutPercent, holdoutSince }: HoldoutShop) => {
+      // As in `event_conversion` and `event_visits`.
+      const isPurchase =
+        platform === 'shopify'
+          ? sql.fragment`name = 'order:created' and session_id is null`
+          : sql.fragment`name in ('widget:add_to_cart', 'widget:add_to_cart_success', 'product_page:cart_add')`
+      return database.any(sql.type(rowType(GroupRow))`
+        with visitors as (
+          select ${isHeldRow(holdoutPercent ?? 0)} as is_held,
+            bool_or(name = 'product_page:page_view') as has_visited,
+            bool_or(name = 'widget:button_view') as has_seen,
+            bool_or(${isPurchase}) as has_bought
+          from event_details
+          where account_id = ${accountId} and shop_id = ${id} and anonymous_id is not null
+          group by shop_id, anonymous_id having min(received_at) >= ${holdoutSince.toISOString()}
+        )
+        select is_held as "isHeld", count(*) as visitors, count(*) filter (where has_seen) as "sawButton",
+          count(*) filter (where has_bought) as buyers
+        from visitors where has_visited group by is_held`)
     },
   }
 }

@@ -8,6 +8,7 @@ import { cacheBriefly } from '../../shared/process/brief-cache.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { requesterOf } from '../../shops/requester.ts'
+import { isHeldOut } from '../events/holdout.ts'
 import { CreditCheck } from './check-credits.schema.ts'
 
 export interface CheckCreditsParts {
@@ -39,8 +40,10 @@ used up. True when the check itself fails: fitting-room makes the final decision
 ]
 
 async function getCredits(ctx: AppContext, { isAllowed, keepAnswer }: CheckCreditsParts): Promise<CreditCheck> {
-  const check = answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
-  keepAnswer(ctx)
+  const { shop } = requesterOf(ctx)
+  const check = answer(ctx, await isAllowed(shop.id))
+  // With a holdout, guests with the same URL get different responses.
+  if (!shop.holdoutPercent) keepAnswer(ctx)
   return check
 }
 
@@ -57,8 +60,19 @@ const failOpen: Middleware<AppState> = async (ctx, next) => {
 
 function answer(ctx: AppContext, allowed: boolean): CreditCheck {
   ctx.set('Cache-Control', `private, max-age=${KEPT_SECONDS}`)
-  ctx.body = { allowed }
-  return { allowed }
+  const holdout = findHoldout(ctx)
+  const check = { allowed, ...(holdout !== null && { holdout }) }
+  ctx.body = check
+  return check
+}
+
+/** Null without a holdout, for a visitor without an ID, and before the shop is known. */
+function findHoldout(ctx: AppContext): boolean | null {
+  const { shop, shopper }: Partial<AppState> = ctx.state
+  if (!shop?.holdoutPercent) return null
+  ctx.vary('X-Service-Anonymous-Id')
+  const id = shopper?.anonymousId ?? null
+  return id === null ? null : isHeldOut(shop.id, id, shop.holdoutPercent)
 }
 
 /** Caches the result of each shop for 2 minutes and shares concurrent lookups. */

@@ -7,6 +7,7 @@ import type { AppState } from '../../../../api/http/state.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
+import { isHeldOut } from '../../../../api/storefront/events/holdout.ts'
 import { checkCreditsRoutes } from '../../../../api/storefront/shops/check-credits.routes.ts'
 import { startDrape } from '../../../support/drape.ts'
 import { createDevelopmentShop } from '../../../support/shop.ts'
@@ -88,6 +89,19 @@ describe('a cached response', async () => {
     // The nonce was used.
     expect((await send(drape.api.url, signed)).status).toBe(401)
     expect((await ask(`${PATH}?a=1`)).status).toBe(401)
+  })
+
+  it('is not cached for a shop with a holdout, whose visitors get different ones', async () => {
+    const shop = { domain: 'compares.myshopify.com', secret: 'hush', holdoutPercent: 50 }
+    const { id } = await createShops(drape.database).insert({ accountId, platform: 'shopify', ...shop })
+    const visitors = Array.from({ length: 30 }, (_, i) => `anon_${i}`)
+    const path = pathSignedByShopify(PATH, shop)
+    expect((await ask(path)).body).toEqual({ allowed: true })
+    for (const isHeld of [true, false]) {
+      const visitor = visitors.find((one) => isHeldOut(id, one, 50) === isHeld) ?? ''
+      const { body } = await ask(path, { 'x-service-anonymous-id': visitor })
+      expect(body).toEqual({ allowed: true, holdout: isHeld })
+    }
   })
 
   it('is evicted after 3 seconds', async () => {

@@ -57,6 +57,8 @@ describe('a shop on Shopify', () => {
       adminToken: admin.token,
       adminClientId: null,
       adminRefusedAt: null,
+      holdoutSince: new Date(),
+      holdoutPercent: null,
       monthlyGenerations: null,
       addressGenerations: null,
       visitorGenerations: null,

@@ -6,6 +6,7 @@ import { createDatabase, sql } from '../../../../api/shared/database/database.ts
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
+import { isHeldOut } from '../../../../api/storefront/events/holdout.ts'
 import { cacheAllowed, checkCreditsRoutes } from '../../../../api/storefront/shops/check-credits.routes.ts'
 import { createShopCredits } from '../../../../api/storefront/shops/shop-credits.store.ts'
 import { acceptForShop } from '../../../support/completed.ts'
@@ -68,6 +69,18 @@ describe('GET /public/check-credits', async () => {
     await setShop(id, sql.fragment`billing_allowed = false`)
     expect((await ask(headers)).body).toEqual({ allowed: true })
     expect((await ask((await openShop(0)).headers)).body).toEqual({ allowed: false })
+  })
+
+  it('names the group of each visitor of a shop with a holdout', async () => {
+    const { id, headers } = await openShop(5)
+    await setShop(id, sql.fragment`holdout_percent = 50`)
+    const visitors = Array.from({ length: 8 }, (_, i) => `anon_${i}`)
+    const answers = await Promise.all(visitors.map((visitor) => ask({ ...headers, 'x-service-anonymous-id': visitor })))
+    const groups = visitors.map((visitor) => isHeldOut(id, visitor, 50))
+    expect(answers.map(({ body }) => body)).toEqual(groups.map((holdout) => ({ allowed: true, holdout })))
+    for (const answer of answers) expect(answer.headers.get('vary')).toMatch(/X-Service-Anonymous-Id/i)
+    for (const unknown of ['', 'me'])
+      expect((await ask({ ...headers, 'x-service-anonymous-id': unknown })).body).toEqual({ allowed: true })
   })
 
   it('requires the signature of a shop', async () => {
