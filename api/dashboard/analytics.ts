@@ -23,7 +23,9 @@ export const analyticsPages = pages<AnalyticsPagesOptions>([
 
 async function showAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {
   const { shop, span, days } = await findAnalytics(ctx, options)
-  showPage(ctx, { title: `Analytics of ${shop.name ?? shop.domain}`, body: presentAnalytics(shop, { span, days }) })
+  const groups = shop.holdoutPercent ? await options.analytics.countHoldout(shop) : null
+  const body = presentAnalytics(shop, { span, days, groups })
+  showPage(ctx, { title: `Analytics of ${shop.name ?? shop.domain}`, body })
 }
 
 async function exportAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {

@@ -1,8 +1,10 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
-import type { AnalyticsDay } from '../storefront/events/event-analytics.store.ts'
+import type { AnalyticsDay, HoldoutGroup } from '../storefront/events/event-analytics.store.ts'
+import { findDifference, type Interval, MIN_COUNT } from './compare-shares.ts'
 import { count, disclosure, facts, section, table, when } from './elements.ts'
 import { plotBars, plotShare } from './plot.ts'
+import { time } from './times.ts'
 
 export const ANALYTICS_SPANS = {
   week: { name: '7 days', days: 7 },
@@ -31,9 +33,11 @@ type Counted = Exclude<keyof AnalyticsDay, 'day'>
 interface AnalyticsPage {
   readonly span: AnalyticsSpan
   readonly days: readonly AnalyticsDay[]
+  /** Null: the shop has no holdout. */
+  readonly groups: readonly HoldoutGroup[] | null
 }
 
-export function presentAnalytics(shop: ShopRecord, { span, days }: AnalyticsPage): Html {
+export function presentAnalytics(shop: ShopRecord, { span, days, groups }: AnalyticsPage): Html {
   const sum = (column: Counted) => days.reduce((total, day) => total + day[column], 0)
   const page = `/shops/${shop.id}/analytics`
   const links = Object.entries(ANALYTICS_SPANS).map(([key, { name }]) =>
@@ -45,6 +49,7 @@ export function presentAnalytics(shop: ShopRecord, { span, days }: AnalyticsPage
 <nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
 ${when(sum('visitors') + sum('engaged') + sum('orders') === 0, html`<p class="empty">No events in these days. The widget sends them once it is on the pages of the shop.</p>`)}
 <div class="columns">${section('Funnel', presentFunnel(sum))}${section('Conversion', presentConversion(sum))}</div>
+${section('With and without the button', groups === null ? html`` : presentHoldout(shop, groups))}
 ${plotDays(days)}
 ${section(
   'Days',
@@ -87,6 +92,40 @@ function presentConversion(sum: (column: Counted) => number): Html {
     numeric: [1, 2, 3],
     narrow: true,
   })
+}
+
+function presentHoldout(shop: ShopRecord, groups: readonly HoldoutGroup[]): Html {
+  const group = (isHeld: boolean) =>
+    groups.find((one) => one.isHeld === isHeld) ?? { isHeld, visitors: 0, sawButton: 0, buyers: 0 }
+  const [offered, held] = [group(false), group(true)]
+  const [bought, buy] = shop.platform === 'shopify' ? ['Ordered', 'buy'] : ['Added to the cart', 'add to the cart']
+  const [a, b] = [offered, held].map(({ buyers, visitors }) => ({ count: buyers, total: visitors }))
+  const difference = findDifference(a, b)
+  return html`<p><strong>${difference === null ? 'No difference can be told yet.' : describe(difference, buy)}</strong></p>
+${table({
+  caption: 'Visitors with and without the button',
+  head: ['Visitors', 'Count', 'Saw the button', bought, 'Share'],
+  rows: [offered, held].map(({ isHeld, visitors, sawButton, buyers }) => [
+    isHeld ? `Without the button (${shop.holdoutPercent} %)` : 'With the button',
+    count(visitors),
+    count(sawButton),
+    count(buyers),
+    share(buyers, visitors),
+  ]),
+  empty: '',
+  numeric: [1, 2, 3, 4],
+  narrow: true,
+})}
+<p>Visitors of product pages who first came after ${time(shop.holdoutSince)} (UTC), when the share last changed. A difference needs at least ${String(MIN_COUNT)}
+buyers in each group. The interval holds for one look, on a day that you choose before: of shops without a difference, 1 of 20 shows one; with a look each day
+for a month, 1 of 4.</p>`
+}
+
+function describe({ from, to }: Interval, buy: string): string {
+  const [least, most] = [Math.abs(from), Math.abs(to)]
+    .toSorted((a, b) => a - b)
+    .map((value) => (value * 100).toFixed(2))
+  return `Of shoppers with the button, ${least} to ${most} percentage points ${from > 0 ? 'more' : 'fewer'} ${buy} (95 % interval).`
 }
 
 function plotDays(days: readonly AnalyticsDay[]): Html {
