@@ -1,7 +1,7 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { AnalyticsDay, HoldoutGroup } from '../storefront/events/event-analytics.store.ts'
-import { findDifference, type Interval, MIN_COUNT } from './compare-shares.ts'
+import { compareShares, type Share } from './compare-shares.ts'
 import { count, disclosure, facts, section, table, when } from './elements.ts'
 import { plotBars, plotShare } from './plot.ts'
 import { time } from './times.ts'
@@ -94,18 +94,20 @@ function presentConversion(sum: (column: Counted) => number): Html {
   })
 }
 
+/** In each group; otherwise the purchases of one group may simply not reach the service. */
+const MIN_BUYERS = 5
+
 function presentHoldout(shop: ShopRecord, groups: readonly HoldoutGroup[]): Html {
-  const group = (isHeld: boolean) =>
-    groups.find((one) => one.isHeld === isHeld) ?? { isHeld, visitors: 0, sawButton: 0, buyers: 0 }
-  const [offered, held] = [group(false), group(true)]
   const [bought, buy] = shop.platform === 'shopify' ? ['Ordered', 'buy'] : ['Added to the cart', 'add to the cart']
-  const [a, b] = [offered, held].map(({ buyers, visitors }) => ({ count: buyers, total: visitors }))
-  const difference = findDifference(a, b)
-  return html`<p><strong>${difference === null ? 'No difference can be told yet.' : describe(difference, buy)}</strong></p>
+  const rows = [false, true].map(
+    (isHeld) => groups.find((one) => one.isHeld === isHeld) ?? { isHeld, visitors: 0, sawButton: 0, buyers: 0 },
+  )
+  const [offered, held] = rows.map(({ buyers, visitors }) => ({ count: buyers, total: visitors }))
+  return html`<p><strong>${describeDifference(offered, held, buy)}</strong></p>
 ${table({
   caption: 'Visitors with and without the button',
-  head: ['Visitors', 'Count', 'Saw the button', bought, 'Share'],
-  rows: [offered, held].map(({ isHeld, visitors, sawButton, buyers }) => [
+  head: ['Group', 'Visitors', 'Saw the button', bought, 'Share'],
+  rows: rows.map(({ isHeld, visitors, sawButton, buyers }) => [
     isHeld ? `Without the button (${shop.holdoutPercent} %)` : 'With the button',
     count(visitors),
     count(sawButton),
@@ -116,16 +118,21 @@ ${table({
   numeric: [1, 2, 3, 4],
   narrow: true,
 })}
-<p>Visitors of product pages who first came after ${time(shop.holdoutSince)} (UTC), when the share last changed. A difference needs at least ${String(MIN_COUNT)}
+<p>Visitors of product pages who first came after ${time(shop.holdoutSince)} (UTC), when the share last changed. A difference needs at least ${String(MIN_BUYERS)}
 buyers in each group. The interval holds for one look, on a day that you choose before: of shops without a difference, 1 of 20 shows one; with a look each day
 for a month, 1 of 4.</p>`
 }
 
-function describe({ from, to }: Interval, buy: string): string {
-  const [least, most] = [Math.abs(from), Math.abs(to)]
-    .toSorted((a, b) => a - b)
-    .map((value) => (value * 100).toFixed(2))
-  return `Of shoppers with the button, ${least} to ${most} percentage points ${from > 0 ? 'more' : 'fewer'} ${buy} (95 % interval).`
+/** What can be told of visitors with the button (`offered`) and without (`held`), in one sentence; `buy` is the verb. */
+export function describeDifference(offered: Share, held: Share, buy: string): string {
+  const unknown = 'No difference can be told yet'
+  if (Math.min(offered.count, held.count) < MIN_BUYERS) return `${unknown}.`
+  const { from, to } = compareShares(offered, held)
+  const points = (difference: number) => (difference * 100).toFixed(2).replace('-', '−')
+  const range = (low: number, high: number) => `${points(low)} to ${points(high)} percentage points`
+  if (from > 0) return `Of shoppers with the button, ${range(from, to)} more ${buy} (95 % interval).`
+  if (to < 0) return `Of shoppers with the button, ${range(-to, -from)} fewer ${buy} (95 % interval).`
+  return `${unknown}: ${range(from, to)} (95 % interval).`
 }
 
 function plotDays(days: readonly AnalyticsDay[]): Html {

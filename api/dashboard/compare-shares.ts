@@ -4,7 +4,7 @@ export interface Share {
   readonly total: number
 }
 
-export interface Interval {
+interface Interval {
   readonly from: number
   readonly to: number
 }
@@ -24,16 +24,6 @@ export function compareShares(one: Share, other: Share): Interval {
     from: difference - Math.hypot(a.share - a.from, b.to - b.share),
     to: difference + Math.hypot(a.to - a.share, b.share - b.from),
   }
-}
-
-/** Minimum count of each group: below it, the purchases of one group may simply not reach the service. */
-export const MIN_COUNT = 5
-
-/** `compareShares`, if it excludes 0. Null: no difference can be told. */
-export function findDifference(one: Share, other: Share): Interval | null {
-  if (Math.min(one.count, other.count) < MIN_COUNT) return null
-  const interval = compareShares(one, other)
-  return interval.from > 0 || interval.to < 0 ? interval : null
 }
 
 /** Wilson's interval of one share. */

@@ -112,18 +112,23 @@ export function createEventAnalytics(database: Database) {
           ? sql.fragment`name = 'order:created' and session_id is null`
           : sql.fragment`name in ('widget:add_to_cart', 'widget:add_to_cart_success', 'product_page:cart_add')`
       return database.any(sql.type(rowType(GroupRow))`
-        with visitors as (
-          select ${isHeldRow(holdoutPercent ?? 0)} as is_held,
+        with visits as (
+          -- By day first: a hash join in each partition is 9 times as fast as a join of all.
+          select anonymous_id, min(received_at) as first_at,
             bool_or(name = 'product_page:page_view') as has_visited,
             bool_or(name = 'widget:button_view') as has_seen,
             bool_or(${isPurchase}) as has_bought
           from event_details
           where account_id = ${accountId} and shop_id = ${id} and anonymous_id is not null
-          group by shop_id, anonymous_id having min(received_at) >= ${holdoutSince.toISOString()}
+          group by received_on, anonymous_id
+        ), visitors as (
+          select ${isHeldRow(id, holdoutPercent ?? 0)} as is_held, bool_or(has_seen) as has_seen, bool_or(has_bought) as has_bought
+          from visits group by anonymous_id
+          having bool_or(has_visited) and min(first_at) >= ${holdoutSince.toISOString()}
         )
         select is_held as "isHeld", count(*) as visitors, count(*) filter (where has_seen) as "sawButton",
           count(*) filter (where has_bought) as buyers
-        from visitors where has_visited group by is_held`)
+        from visitors group by is_held`)
     },
   }
 }

@@ -10,9 +10,9 @@ export function isHeldOut(shopId: string, anonymousId: string, percent: number):
   return draw * 100 < percent * 2 ** 32
 }
 
-/** Whether the visitor of a row of `event_details` is in the holdout. */
-export function isHeldRow(percent: number) {
+/** Whether the visitor of a row, its `anonymous_id`, is in the holdout. */
+export function isHeldRow(shopId: string, percent: number) {
   return sql.fragment`
-    ('x' || left(encode(sha256(convert_to(shop_id || chr(10) || anonymous_id, 'UTF8')), 'hex'), 8))::bit(32)::bigint * 100
+    ('x' || left(encode(sha256(convert_to(${shopId} || chr(10) || anonymous_id, 'UTF8')), 'hex'), 8))::bit(32)::bigint * 100
       < ${percent} * 4294967296`
 }

@@ -78,6 +78,7 @@ describe('the analytics of a shop', async () => {
     const [LOOK, SEE, ADD] = ['product_page:page_view', 'widget:button_view', 'product_page:cart_add']
 
     it('compare nothing without one, and refuse a share above 50 %', async () => {
+      await setShare('0')
       expect((await read()).told).toBe(undefined)
       expect((await setShare('51')).status).toBe(400)
       await setShare('50')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compareShares, findDifference } from '../../../api/dashboard/compare-shares.ts'
+import { describeDifference } from '../../../api/dashboard/analytics.view.ts'
+import { compareShares } from '../../../api/dashboard/compare-shares.ts'
 import { isHeldOut } from '../../../api/storefront/events/holdout.ts'
 import { createRandom } from '../../faults/support/random.ts'
 
@@ -37,8 +38,8 @@ describe('a simulated shop with a holdout', () => {
         group.total++
         if (random.chance(0.1 + (isHeld ? 0 : uplift))) group.count++
       }
-      const difference = findDifference(offered, held)
-      if (difference !== null) found[difference.from > 0 ? 'more' : 'fewer']++
+      const told = / (more|fewer) buy /.exec(describeDifference(offered, held, 'buy'))?.[1]
+      if (told !== undefined) found[told as keyof typeof found]++
     }
     return { more: found.more / shops, fewer: found.fewer / shops }
   }
@@ -60,9 +61,18 @@ describe('a simulated shop with a holdout', () => {
     expect(fewer).toBe(0)
   })
 
-  it('shows nothing while the purchases of one group do not arrive', () => {
-    expect(findDifference({ count: 300, total: 1000 }, { count: 4, total: 1000 })).toBe(null)
-    expect(findDifference({ count: 300, total: 1000 }, { count: 0, total: 0 })).toBe(null)
-    expect(findDifference({ count: 300, total: 1000 }, { count: 5, total: 1000 })).not.toBe(null)
+  it('shows no difference while the purchases of one group do not arrive', () => {
+    const describeHeld = (count: number, total: number) =>
+      describeDifference({ count: 300, total: 1000 }, { count, total }, 'buy')
+    for (const [count, total] of [
+      [4, 1000],
+      [0, 1000],
+      [0, 0],
+    ])
+      expect(describeHeld(count, total)).toBe('No difference can be told yet.')
+    expect(describeHeld(5, 1000)).toMatch(/ more buy /)
+    expect(describeHeld(290, 1000)).toBe(
+      'No difference can be told yet: −2.99 to 4.99 percentage points (95 % interval).',
+    )
   })
 })
