@@ -306,7 +306,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await page.setViewport(SIZES.desktop)
     const [writes, reads, monthly] = (await tops('/accounts/new')).slice(4)
     expect([reads, monthly]).toEqual([writes, writes])
-    expect(new Set(await tops('/shops/new')).size).toBe(1)
+    expect(new Set((await tops('/shops/new')).slice(0, 3)).size).toBe(1)
   })
 
   it('returns from a page to its list, and from an unknown page to the overview', async () => {

@@ -49,12 +49,6 @@ export const SHOP_SETTINGS = {
     absent: String(DEFAULT_VISITOR_GENERATIONS),
     hint: 'Of all visitors who are not signed in.',
   },
-  holdoutPercent: {
-    schema: Type.Integer({ minimum: 0, maximum: 50 }),
-    label: 'Visitors without the button, in percent',
-    absent: '0',
-    hint: 'Analytics then compares them with the others. Each change starts the comparison again.',
-  },
   requiresVisitorToken: { schema: Type.Boolean(), label: 'Require a visitor token' },
   requiresConsent: { schema: Type.Boolean(), label: 'Require consent before a photo is stored' },
   privacyContact: {
@@ -68,6 +62,12 @@ export const SHOP_SETTINGS = {
   defaultEngine: { ...DEFAULT_ENGINE, absent: 'default of the account' },
   safetyLevel: { ...SAFETY_LEVEL, absent: 'the level of the account' },
   allowsSwimwear: { ...ALLOWS_SWIMWEAR, absent: 'as in the account' },
+  holdoutPercent: {
+    schema: Type.Integer({ minimum: 0, maximum: 50 }),
+    label: 'Visitors without the button, in percent',
+    absent: '0',
+    hint: 'Analytics then compares them with the others. Each change starts the comparison again.',
+  },
   adminUrl: {
     schema: Type.String({ maxLength: 2000 }),
     label: 'URL of the platform’s API',

@@ -43,7 +43,14 @@ export async function fillDashboard(
   await accounts.insert({ name: 'Empty', email: null, credits: 0 })
   const shops = createShops(database)
   const domain = `shop-${accountId.slice(-6)}.example`
-  const shop = { accountId, platform: 'plugin' as const, domain, secret: 'a secret of the shop', name, holdoutPercent: 10 }
+  const shop = {
+    accountId,
+    platform: 'plugin' as const,
+    domain,
+    secret: 'a secret of the shop',
+    name,
+    holdoutPercent: 10,
+  }
   const { id: shopId } = await shops.insert(shop)
   await shops.addSecret(shopId, 'another secret of the shop')
   const webhooks = createWebhooks(database)
