@@ -106,6 +106,7 @@ describe('drape shop', async () => {
     for (const wrong of [
       ['--safety-level', 'lax'],
       ['--allows-swimwear', 'yes'],
+      ['--holdout-percent', '51'],
     ])
       expect(await drape('shop', 'update', '--shop', 'changing.example', ...wrong)).toMatchObject({ code: 2 })
     expect(await update('--extra-domains', 'none')).toMatchObject({ extraDomains: [] })
