@@ -72,7 +72,8 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
 function placeTests(fitting: FittingRegions) {
   const { person, body, parts, placement, regions } = fitting
   const { along } = parts
-  const { sideways, limbs } = regions
+  const { sideways } = regions
+  const limbs = sleevedLimbs(fitting)
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const isNeck = neckTest(fitting)
   return {
@@ -93,6 +94,13 @@ function placeTests(fitting: FittingRegions) {
       return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
     },
   }
+}
+
+// Of an arm that was already bare all pixels are visible: the cloth beside it is not its sleeve.
+function sleevedLimbs({ body, regions: { arms, limbs } }: FittingRegions): Mask {
+  return subset(limbs, (i) =>
+    arms.some(({ along, sleeveEnd }) => along.data[i] < sleeveEnd + CUFF_SHADOW.beyond * body.unit),
+  )
 }
 
 /** What the rules ask about a pixel. */
@@ -206,9 +214,10 @@ function handTest({ along, distance, wrist }: ArmField, radius: number): (i: num
  */
 function extendGarmentToWornEdge(
   zones: Uint8Array,
-  { body, parts, placement, regions }: FittingRegions,
+  fitting: FittingRegions,
   { garment, undressed }: { garment: FlatGarment; undressed: Mask },
 ): void {
+  const { body, parts, placement, regions } = fitting
   const { torso, sleeves, cover } = garment
   const solid = invert(below(cover, SOLID))
   const replaced = without(union(withLabel(cover, zones, BACKGROUND), withLabel(cover, zones, SKIN)), solid)
@@ -229,7 +238,8 @@ function extendGarmentToWornEdge(
   // On an arm a garment ends at the end of its sleeve.
   const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
   const [left, right] = bothSides((side) => below(regions.arms[side].along, ends[side] - 0.1 * body.unit))
-  const bare = without(regions.limbs, left, right)
+  const sleeved = sleevedLimbs(fitting)
+  const bare = without(sleeved, left, right)
   const aboveHem = withValue(without(replaced, undressed, bare), parts.along, { under: placement.hem - 0.02 })
   const hug = subset(aboveHem, (i) => {
     const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
@@ -239,8 +249,10 @@ function extendGarmentToWornEdge(
   const broad = intersect(hug, open(union(hug, solid), EDGE_EXTENSION.tongue * body.unit))
   // Regions that an arm separates from the garment do not belong to it.
   const seen = dilate(without(solid, intersect(regions.uncovered, parts.skin)), 2)
-  const joined = withoutLumps(componentsTouching(broad, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
-  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
+  const beside = componentsTouching(broad, seen)
+  const joined = withoutLumps(beside, (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
+  const behindArms = componentsTouching(beside, without(regions.limbs, sleeved))
+  for (let i = 0; i < zones.length; i++) if (joined.data[i] || behindArms.data[i]) zones[i] = GARMENT
 }
 
 /**

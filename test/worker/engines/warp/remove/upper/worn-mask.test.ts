@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
+import { GARMENT, KEEP, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import { distanceTo } from '../../../../../../worker/vision/raster/distance.ts'
 import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
@@ -54,6 +54,14 @@ describe('the root of a wide old sleeve beside the torso', () => {
       furthest = Math.max(furthest, toGarment.data[i])
     }
     expect(furthest / fitting.body.unit).toBeLessThan(0.02)
+  })
+})
+
+describe('an old top that spreads behind bare wrists', () => {
+  it('is replaced by the new garment, not by wider wrists', async () => {
+    const { fitting, removal } = await undress('ada-jeans', 'tshirt_navy')
+    const spread = subset(fitting.parts.top, (i) => removal.zones[i] !== KEEP && fitting.parts.along.data[i] > 0.7)
+    expect(countSet(subset(spread, (i) => removal.zones[i] === SKIN))).toBe(0)
   })
 })
 
