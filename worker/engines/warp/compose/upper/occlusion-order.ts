@@ -86,8 +86,9 @@ function armInFront(fitting: FittingRegions, { zones, worn }: UpperRemoval): Pla
   const { body, parts, regions } = fitting
   const { uncovered, limbs } = regions
   const invented = intersect(uncovered, limbs, withLabel(limbs, zones, SKIN))
-  const seen = subset(intersect(uncovered, parts.skin), skinTest(parts, worn))
-  const wall = wallBeside(seen, fitting)
+  const labelled = intersect(uncovered, parts.skin)
+  const seen = subset(labelled, skinTest(parts, worn))
+  const wall = union(wallBeside(seen, fitting), without(labelled, seen))
   const skin = union(invented, without(seen, wall))
   const closed = close(skin, ARM_GAP * body.unit)
   const whole = union(skin, without(intersect(uncovered, closed), parts.top, wall))

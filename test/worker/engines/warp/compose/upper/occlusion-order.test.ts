@@ -69,6 +69,24 @@ describe('compositing in occlusion order', () => {
     expect(distance(colourAt(crossed.result, { x: 240, y: 240 }), CLOTH)).toBeLessThan(25)
   })
 
+  it('draws the garment over a slit of shaded wall beside an arm that is labelled as skin', () => {
+    const { person, photo: whole } = drawPerson(ARMS_CROSSED)
+    const slit = { ...whole, data: whole.data.slice() }
+    const { leftElbow, leftWrist } = person.landmarks
+    const y = Math.round(0.4 * leftElbow.y + 0.6 * leftWrist.y)
+    const middle = Math.round(0.4 * leftElbow.x + 0.6 * leftWrist.x)
+    const wall = Array.from({ length: 60 }, (_, k) => (y + (k % 2)) * slit.width + middle - 15 + (k >> 1))
+    for (const i of wall) slit.data.set([150, 150, 154], i * 3)
+    const { fitting, layers, flat } = layGarment(person, slit, drawGarment())
+    const skin = { ...fitting.parts.skin, data: fitting.parts.skin.data.slice() }
+    for (const i of wall) skin.data[i] = 1
+    const labelled = { ...fitting, parts: { ...fitting.parts, skin } }
+    const removal = removeUpper(labelled, { photo: bitmapToColours(slit), garment: flat })
+    const { image } = composeUpper(labelled, { photo: slit, layers, garment: flat, removal })
+    const inside = wall.slice(16, -16).map((i) => distance(image.data.subarray(i * 3, i * 3 + 3), CLOTH))
+    expect(Math.max(...inside)).toBeLessThan(60)
+  })
+
   it('draws long sleeves over bare arms, and hands over long sleeves', () => {
     const long = dress(ARMS_BENT, drawGarment({ sleeves: 'long' }))
     const { leftElbow, leftWrist } = long.person.landmarks
