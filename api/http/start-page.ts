@@ -34,8 +34,8 @@ export function presentStartPage(serviceName: string, links: readonly StartLink[
     body: html`
     <main>
       <div class="comparison">
-        <img src="${BEFORE}" width="480" height="600" alt="Rendered woman in a teal T-shirt">
-        <img src="${AFTER}" width="480" height="600" alt="The same woman in a navy T-shirt with a print, made by this service">
+        <img src="${BEFORE}" width="480" height="600" alt="Rendered man in a grey T-shirt">
+        <img src="${AFTER}" width="480" height="600" alt="The same man in a navy T-shirt with a print, made by this service">
         <input type="range" aria-label="Share of the photo before the try-on, in percent">
       </div>
       <section>

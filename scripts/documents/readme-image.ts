@@ -6,7 +6,8 @@ import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { tryOn } from '../../worker/job/try-on.ts'
 
-// Generates the image at the top of the README: person, garment and result of the default engine, one row each.
+// Generates the image at the top of the README: person, garment and result of the default engine, one row each; and the photo and the
+// result of its first row for the start page.
 // node scripts/documents/readme-image.ts
 
 const ROWS = [
@@ -15,6 +16,8 @@ const ROWS = [
 ]
 const CELL = { width: 320, height: 400 }
 const GAP = 8
+/** Size of an image of the start page, which has the shape of the first photo. */
+const START = { width: 480, height: 600 }
 
 const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
 const engines = await createEngines(['warp'], { models })
@@ -22,6 +25,7 @@ const rows: Bitmap[][] = []
 for (const { person, garment } of ROWS) {
   const [photo, product] = await Promise.all([readSample(`persons/${person}`), readSample(`garments/${garment}`)])
   const result = await dress(photo, product)
+  if (rows.length === 0) await Promise.all([writeStart('before', photo), writeStart('after', result)])
   rows.push(await Promise.all([photo, product, result].map(async (bytes) => frame(await decodeImage(bytes)))))
 }
 const target = new URL('../samples/before-after.jpg', import.meta.url)
@@ -48,6 +52,12 @@ async function dress(photo: Uint8Array, garment: Uint8Array): Promise<Uint8Array
     { models, engines, signal: new AbortController().signal, onProgress: () => {} },
   )
   return image
+}
+
+async function writeStart(name: string, bytes: Uint8Array): Promise<void> {
+  const bitmap = await resizeBitmap(await decodeImage(bytes), START)
+  const file = new URL(`../../api/http/start-images/${name}.webp`, import.meta.url)
+  await writeFile(file, await encodeImage(bitmap, { format: 'webp', quality: 80 }))
 }
 
 /** The whole bitmap inside a white cell. */
