@@ -12,15 +12,27 @@ export interface Sample {
 export const SAMPLES: readonly Sample[] = [
   {
     kind: 'photo',
-    file: 'down-half-teal.jpg',
-    url: new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url),
-    text: 'Rendered woman in a teal T-shirt, arms down',
+    file: 'garden-man.jpg',
+    url: new URL('../../scripts/samples/persons/garden-man.jpg', import.meta.url),
+    text: 'Man in a grey T-shirt in a garden; a generated picture',
   },
   {
     kind: 'photo',
-    file: 'down-half-grey.jpg',
-    url: new URL('../../scripts/samples/persons/down-half-grey.jpg', import.meta.url),
-    text: 'Rendered man in a grey T-shirt, arms down',
+    file: 'garden-woman.jpg',
+    url: new URL('../../scripts/samples/persons/garden-woman.jpg', import.meta.url),
+    text: 'Woman in a grey T-shirt in a garden; a generated picture',
+  },
+  {
+    kind: 'photo',
+    file: 'studio-woman.jpg',
+    url: new URL('../../scripts/samples/persons/studio-woman.jpg', import.meta.url),
+    text: 'Woman in a white T-shirt in a studio; a generated picture',
+  },
+  {
+    kind: 'photo',
+    file: 'studio-man.jpg',
+    url: new URL('../../scripts/samples/persons/studio-man.jpg', import.meta.url),
+    text: 'Man in a white T-shirt in a studio; a generated picture',
   },
   {
     kind: 'photo',

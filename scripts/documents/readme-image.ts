@@ -11,8 +11,8 @@ import { tryOn } from '../../worker/job/try-on.ts'
 // node scripts/documents/readme-image.ts
 
 const ROWS = [
-  { person: 'down-half-grey.jpg', garment: 'tshirt-navy.jpg' },
-  { person: 'grace-hopper.jpg', garment: 'tshirt-vneck-red.jpg' },
+  { person: 'garden-man.jpg', garment: 'tshirt-navy.jpg' },
+  { person: 'garden-woman.jpg', garment: 'trousers-black.jpg' },
 ]
 const CELL = { width: 320, height: 400 }
 const GAP = 8

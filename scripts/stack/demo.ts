@@ -21,7 +21,7 @@ import { aborted, ROOT, requireKnownArguments, runSession, say } from './session
 import { readSettings } from './settings.ts'
 import type { Stack } from './stack.ts'
 
-const PERSON = join(ROOT, 'scripts/samples/persons/down-half-grey.jpg')
+const PERSON = join(ROOT, 'scripts/samples/persons/garden-man.jpg')
 const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
 
 /** All that the demo prints. */

@@ -9,7 +9,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 describe('products', async () => {
   const drape = await startDrape({ credits: 1000 })
   const image = await readSample('persons/down-half-teal.jpg')
-  const otherImage = await readSample('persons/down-half-grey.jpg')
+  const otherImage = await readSample('persons/akimbo-full.jpg')
   afterAll(() => drape.stop())
 
   const images = [{ source: { url: URL_OF_SHIRT } }]
