@@ -131,7 +131,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.keyboard.press('Enter')
     await appear('#account')
     expect(await text('#credits')).toBe(`${credits} credits`)
-    await tabTo('Rendered woman in a teal T-shirt, arms down')
+    await tabTo('Man in a grey T-shirt in a garden; a generated picture')
     await page.keyboard.press('Enter')
     await tabTo('Striped T-shirt')
     await page.keyboard.press('Enter')

@@ -57,7 +57,7 @@ async function dress(photo: Uint8Array, garment: Uint8Array): Promise<Uint8Array
 async function writeStart(name: string, bytes: Uint8Array): Promise<void> {
   const bitmap = await resizeBitmap(await decodeImage(bytes), START)
   const file = new URL(`../../api/http/start-images/${name}.webp`, import.meta.url)
-  await writeFile(file, await encodeImage(bitmap, { format: 'webp', quality: 80 }))
+  await writeFile(file, await encodeImage(bitmap, { format: 'webp', quality: 55 }))
 }
 
 /** The whole bitmap inside a white cell. */
