@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { trace } from '@opentelemetry/api'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTelemetry, withSpan } from '../api/shared/telemetry/telemetry.ts'
 import { type Drape, formOf, shrink, startDrape } from './support/drape.ts'
@@ -205,6 +206,8 @@ describe('telemetry without a receiver', () => {
     } finally {
       vi.useRealTimers()
       vi.unstubAllEnvs()
+      // Files share a process, in which only the first provider counts.
+      trace.disable()
       receiver.stop()
     }
   })

@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { startTelemetry, type Telemetry } from '../../../api/shared/telemetry/telemetry.ts'
 import { recordStages } from '../../../worker/job/stage-spans.ts'
@@ -12,6 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => {
   vi.unstubAllEnvs()
+  // Files share a process, in which only the first provider counts.
+  trace.disable()
   receiver.stop()
 })
 
