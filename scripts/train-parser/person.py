@@ -181,6 +181,7 @@ class Person:
         return np.clip(rng.random(3) if rng.random() < 0.5 else np.full(3, rng.beta(0.6, 1)) * tint(rng), 0.02, 1)
 
     def choose_garments(self):
+        """Names of the methods that add them, from the inside out."""
         rng, is_female = self.rng, self.body.is_female
         if is_female and rng.random() < 0.34:
             garments = ["dress"]
@@ -297,15 +298,8 @@ class Person:
         self.coarse_folds, self.fine_folds = (smooth_noise(rng, self.body.vertices, frequency) for frequency in (14, 35))
         self.waist, self.is_tucked = float(rng.uniform(0, 0.12)), rng.random() < 0.45
         self.looseness = pick(rng, (0.003, 0.01), (0.01, 0.022), (0.02, 0.045))
-        for name, add in (
-            ("bottom", self.add_bottom),
-            ("skirt", self.add_skirt),
-            ("top", self.add_top),
-            ("dress", self.add_dress),
-            ("outer", self.add_outer),
-        ):
-            if name in self.garments:
-                add()
+        for name in self.garments:
+            getattr(self, f"add_{name}")()
 
     def add_bottom(self):
         rng, kind = self.rng, self.rng.random()
@@ -324,7 +318,7 @@ class Person:
         cut = Cut(hem=hem, top=self.waist + 0.04, hem_wave=pick(rng, 0, (0, 0.02)))
         fabric, colour = self.random_fabric(), tint(rng)
         self.add_shell("skirt", Label.SKIRT, offset, cut, fabric, colour, flare=pick(rng, (-0.25, 0.1), (0.1, 0.9)))
-        # Up to the hem of the top.
+        # What reaches up to the top.
         cut = Cut(hem=-0.06, top=self.waist + 0.05, sleeve=-0.2)
         self.add_shell("legs", Label.SKIRT, 0.008, cut, fabric, self.scene.layers[-1]["colours"][0])
 
