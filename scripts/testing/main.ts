@@ -120,6 +120,7 @@ async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<{ c
     console.log(`npm run ${script}: passed`)
     return { counts: { ...NONE, passed: 1 }, lines: [] }
   } catch (error) {
+    console.log(`npm run ${script}: failed`)
     const line = `npm run ${script}: ${error instanceof Error ? error.message : error}`
     return { counts: { ...NONE, failed: 1 }, lines: [line] }
   }

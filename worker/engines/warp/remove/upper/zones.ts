@@ -43,7 +43,8 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const under = keptUnder(fitting)
   const undressed = undressedArms(fitting, { worn, cover, under })
   const cuffs = findCuffShadows(fitting, worn.cloth)
-  const place = placeTests(fitting)
+  const sleeved = sleevedLimbs(fitting)
+  const place = placeTests(fitting, sleeved)
   const evidence: ZoneEvidence = {
     ...place,
     isUnderJacket: (i) => under.data[i] === 1,
@@ -63,17 +64,16 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
   removeCastShadow(zones, fitting, worn)
-  extendGarmentToWornEdge(zones, fitting, { garment, undressed })
+  extendGarmentToWornEdge(zones, fitting, { garment, undressed, sleeved })
   extendSleevesToArms(zones, fitting, garment)
   return zones
 }
 
 // Tests of a pixel's place on the body.
-function placeTests(fitting: FittingRegions) {
+function placeTests(fitting: FittingRegions, sleeved: Mask) {
   const { person, body, parts, placement, regions } = fitting
   const { along } = parts
   const { sideways } = regions
-  const limbs = sleevedLimbs(fitting)
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const isNeck = neckTest(fitting)
   return {
@@ -88,7 +88,7 @@ function placeTests(fitting: FittingRegions) {
       placement.hem < MIDRIFF.hem && placement.oldHem < MIDRIFF.coat && along.data[i] < MIDRIFF.waistband,
     isBody: (i: number) => {
       if (person.mask.data[i] <= 0.3) return false
-      if (limbs.data[i] || shoulders.data[i]) return true
+      if (sleeved.data[i] || shoulders.data[i]) return true
       const f = along.data[i]
       if (f < NECK.until) return f > NECK.top && isNeck(i)
       return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
@@ -214,10 +214,9 @@ function handTest({ along, distance, wrist }: ArmField, radius: number): (i: num
  */
 function extendGarmentToWornEdge(
   zones: Uint8Array,
-  fitting: FittingRegions,
-  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
+  { body, parts, placement, regions }: FittingRegions,
+  { garment, undressed, sleeved }: { garment: FlatGarment; undressed: Mask; sleeved: Mask },
 ): void {
-  const { body, parts, placement, regions } = fitting
   const { torso, sleeves, cover } = garment
   const solid = invert(below(cover, SOLID))
   const replaced = without(union(withLabel(cover, zones, BACKGROUND), withLabel(cover, zones, SKIN)), solid)
@@ -238,7 +237,6 @@ function extendGarmentToWornEdge(
   // On an arm a garment ends at the end of its sleeve.
   const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
   const [left, right] = bothSides((side) => below(regions.arms[side].along, ends[side] - 0.1 * body.unit))
-  const sleeved = sleevedLimbs(fitting)
   const bare = without(sleeved, left, right)
   const aboveHem = withValue(without(replaced, undressed, bare), parts.along, { under: placement.hem - 0.02 })
   const hug = subset(aboveHem, (i) => {
