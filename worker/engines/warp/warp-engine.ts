@@ -23,7 +23,7 @@ import { shadeGarment } from './shade/shade.ts'
 import { warpGarment } from './warp/warp.ts'
 
 export const WARP_MANIFEST = manifestOf('warp', {
-  version: '1.5.0',
+  version: '1.6.0',
   needsPerson: true,
   aiGenerated: false,
   ignores: ['seed', 'mode'],
@@ -119,7 +119,7 @@ async function bodyModelOf(
     stages,
     bodies,
     ...photo
-  }: Pick<Resources, 'bodies'> & { frame: Bitmap; seen: Person; long: boolean; stages: Stages },
+  }: Pick<Resources, 'bodies' | 'models'> & { frame: Bitmap; seen: Person; long: boolean; stages: Stages },
 ): Promise<BodyModel> {
   const known = found ? bodies.get(found) : undefined
   if (known?.long === photo.long && !options.fullResolution) return known

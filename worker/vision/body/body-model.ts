@@ -1,10 +1,13 @@
+import type { Models } from '../../inference/models.ts'
 import type { Stages } from '../../job/stages.ts'
+import { parsePerson } from '../person/parse.ts'
 import type { Person } from '../person/person.ts'
 import type { Bitmap } from '../raster/plane.ts'
+import { createPyramid } from '../raster/pyramid.ts'
 import { type BodyFrame, measureBody } from './body-frame.ts'
 import { completeHands } from './hand-mask.ts'
 import { findParts, type Parts } from './parts.ts'
-import { createView, type View } from './view.ts'
+import { createView, labelsInView, type View } from './view.ts'
 
 /** All measurements of a person that do not depend on the garment. */
 export interface BodyModel {
@@ -19,13 +22,14 @@ export interface BodyModel {
 
 /** Measures the person `seen` in the frame. Throws `DrapeError` RESULT_REJECTED if the engine cannot use the pose. */
 export async function measureBodyModel(
-  { frame, seen, long }: { frame: Bitmap; seen: Person; long: boolean },
+  { frame, seen, long, models }: { frame: Bitmap; seen: Person; long: boolean; models: Models },
   stages: Stages,
 ): Promise<BodyModel> {
   const view = await stages.run('view', 0.52, () => createView(frame, seen, { long }))
   const body = await stages.run('body', 0.55, () => measureBody(view.person))
-  return stages.run('parts', 0.65, () => {
+  return stages.run('parts', 0.65, async () => {
     const person = completeHands(view.analysed, view.person, body)
-    return { long, view, person, body, parts: findParts(view.analysed, person, body) }
+    const parsed = labelsInView(view, await parsePerson(createPyramid(frame), seen, models.session('parser')))
+    return { long, view, person, body, parts: findParts(view.analysed, person, { body, parsed }) }
   })
 }

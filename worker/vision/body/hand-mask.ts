@@ -2,7 +2,7 @@ import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { drawHands } from '../person/hand-area.ts'
 import type { Person } from '../person/person.ts'
 import { apartInLight, leastInLight, rgbToLab } from '../raster/colour.ts'
-import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
+import { countOf, learnColours, medianColour, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropPlane, type Window, windowAround } from '../raster/crop.ts'
 import { below, countSet, subset, threshold, without, withValue } from '../raster/mask.ts'
@@ -11,7 +11,6 @@ import { fillCapsules } from '../raster/polygon.ts'
 import { between } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { bothSides, type Side } from './keypoints.ts'
-import { medianColour } from './part-colours.ts'
 
 // Above SURE a mask value is certainly the person, below NONE certainly not.
 const SURE = 0.9

@@ -1,21 +1,28 @@
-import { createCosts } from '../raster/colour-model.ts'
-import { boundsOf } from '../raster/crop.ts'
+import type { Label, PersonLabels } from '../person/parse.ts'
+import { createCosts, learnColours, samplesOf } from '../raster/colour-model.ts'
+import { keepComponents } from '../raster/components.ts'
+import { boundsOf, cropColours, cropMask, cropPlane, type Window } from '../raster/crop.ts'
 import { createGuidedFilter, gaussianBlur } from '../raster/filter.ts'
-import { union } from '../raster/mask.ts'
-import { type Colours, createMask, createPlane, type Mask, type Plane, type Point, type Size } from '../raster/plane.ts'
-import { fillCapsules } from '../raster/polygon.ts'
-import { reduceColoursByFactor } from '../raster/reduce.ts'
-import { dot, subtract } from '../raster/vector.ts'
-import type { BodyFrame } from './body-frame.ts'
-import { bothSides } from './keypoints.ts'
-import type { PartColours } from './part-colours.ts'
-import { WAIST_EXPECTED } from './tuning.ts'
+import { threshold, withLabel } from '../raster/mask.ts'
+import { type Colours, createMask, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
+import { reduceByFactor, reduceColoursByFactor } from '../raster/reduce.ts'
+import { warpAffinePlane } from '../raster/sample.ts'
 
-/** Labels of the parts; 0 is outside the person. */
+/** Labels of the parts; 0 is outside the person, and what the person carries or has on the feet. */
 export const SKIN = 1
 export const TOP = 2
 export const LOWER = 3
 export const HAIR = 4
+export const DRESS = 5
+
+const PARTS: readonly (readonly Label[])[] = [
+  ['accessory', 'shoes'],
+  ['face', 'neck', 'arms', 'legs'],
+  ['top', 'outer'],
+  ['bottom', 'skirt'],
+  ['hair'],
+  ['dress'],
+]
 
 /** A photo of a person. */
 interface Photo {
@@ -23,153 +30,112 @@ interface Photo {
   readonly rgb: Colours
   /** Slightly blurred, in CIE Lab. */
   readonly lab: Colours
-  /** Body coordinates F and X of every pixel. */
-  readonly along: Plane
-  readonly across: Plane
 }
+
+// Estimates are made for every FACTOR × FACTOR px; the guided filter restores the edges.
+const FACTOR = 2
 
 /**
- * The most likely of the labels SKIN, TOP and LOWER for every pixel of the person, and the pixels where hair is more likely. Separates
- * equal colours by position costs, and aligns the labels with image edges by a guided filter.
+ * The most likely part for every pixel of the person. The parser's labels are coarse: colours of the pixels that it is sure of, and a
+ * guided filter, move their edges to those of the photo. `unit` is the body unit in px.
  */
-export function labelByColour(
-  { rgb, lab, along, across }: Photo,
-  { mask, body, colours }: { mask: Plane; body: BodyFrame; colours: PartColours },
-): { labels: Mask; hairy: Mask } {
-  const window = windowOf(mask, Math.ceil(0.06 * body.unit))
-  // For a large person every second pixel is enough for the colours. The guide restores the edges.
-  const factor = body.unit > 130 ? 2 : 1
-  const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
-  const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
-  const raised = raisedArms(mask, body)
-  const coarse = estimateProbabilities({ lab, along, across, raised, colours, window, factor })
-  const [skin, top, hair] = [refine(coarse.skin), refine(coarse.top), refine(coarse.hair)]
+export function labelParts(
+  { rgb, lab }: Photo,
+  { mask, parsed, unit }: { mask: Plane; parsed: PersonLabels; unit: number },
+): Mask {
+  const window = windowOf(mask, Math.ceil(0.06 * unit))
+  const small = reduceColoursByFactor(cropColours(lab, window), FACTOR)
+  const likely = weighColours(partShares(parsed, window, small), small, reduceByFactor(cropPlane(mask, window), FACTOR))
+  const radius = Math.max(2, Math.round((0.025 * unit) / FACTOR))
+  const guide = gaussianBlur(greyOf(cropColours(rgb, window)), 0.8)
+  const fine = likely.map(createGuidedFilter(guide, { radius, epsilon: 1e-3, factor: FACTOR }))
   const labels = createMask(mask)
-  const hairy = createMask(mask)
-  for (let y = 0, from = 0; y < window.height; y++) {
-    let i = (y + window.top) * mask.width + window.left
-    for (let x = 0; x < window.width; x++, i++, from++) {
-      if (mask.data[i] <= 0.5) continue
-      const s = skin.data[from]
-      const t = top.data[from]
-      const maxProbability = Math.max(s, t, 1 - s - t)
-      labels.data[i] = s === maxProbability ? SKIN : t === maxProbability ? TOP : LOWER
-      hairy.data[i] = hair.data[from] > (1 - hair.data[from]) * maxProbability ? 1 : 0
-    }
+  const inside = cropMask(threshold(mask, 0.5), window)
+  const assign = (pixels: Mask, except = -1) => {
+    for (let i = 0; i < pixels.data.length; i++)
+      if (pixels.data[i]) labels.data[fromWindow(i, window, mask)] = mostLikely(fine, i, except)
   }
-  return { labels, hairy }
-}
-
-function raisedArms(size: Size, { joints, armRadius, shoulders, down, trunk }: BodyFrame): Mask {
-  const levelOf = (point: Point) => dot(subtract(point, shoulders), down) / trunk
-  const [left, right] = bothSides((side) => {
-    const chain = [joints.shoulder[side], joints.elbow[side], joints.wrist[side], joints.knuckles[side]]
-    if (Math.min(...chain.map(levelOf)) > -0.15) return createMask(size)
-    return fillCapsules(
-      size,
-      chain,
-      chain.map(() => 1.4 * armRadius[side]),
+  assign(inside)
+  for (const part of CLOTHES) {
+    const worn = cropMask(withLabel(labels, labels.data, part), window)
+    assign(
+      keepComponents(worn, ({ area }, all) => area < CRUMB * Math.max(...all.map((piece) => piece.area))),
+      part,
     )
-  })
-  return union(left, right)
+  }
+  return labels
 }
 
-interface Window extends Size {
-  left: number
-  top: number
+// A garment has no piece with a smaller share of the area of its largest piece: it is a shadow, or a crease.
+const CRUMB = 0.03
+const CLOTHES = [TOP, LOWER, DRESS]
+
+function mostLikely(shares: readonly Plane[], i: number, except: number): number {
+  let best = except === 0 ? 1 : 0
+  for (let part = best + 1; part < shares.length; part++)
+    if (part !== except && shares[part].data[i] > shares[best].data[i]) best = part
+  return best
 }
 
-// Bounds of the mask with a margin: only these pixels can get a label. Even corners, so that the window can be halved.
+function fromWindow(i: number, { x, y, width }: Window, size: Size): number {
+  return (Math.floor(i / width) + y) * size.width + (i % width) + x
+}
+
+// Only pixels of the mask get a label.
 function windowOf(mask: Plane, margin: number): Window {
-  const { x, y, width, height } = boundsOf(mask, 0.5) ?? { x: 0, y: 0, width: 1, height: 1 }
-  const left = Math.max(0, x - margin) & ~1
-  const top = Math.max(0, y - margin) & ~1
-  const right = Math.min(mask.width, x + width + margin)
-  const bottom = Math.min(mask.height, y + height + margin)
-  return { left, top, width: right - left, height: bottom - top }
+  const box = boundsOf(mask, 0.5) ?? { x: 0, y: 0, width: 1, height: 1 }
+  const [x, y] = [Math.max(0, box.x - margin), Math.max(0, box.y - margin)]
+  const [right, bottom] = [box.x + box.width + margin, box.y + box.height + margin]
+  return { x, y, width: Math.min(mask.width, right) - x, height: Math.min(mask.height, bottom) - y }
 }
 
-interface Evidence {
-  lab: Colours
-  along: Plane
-  across: Plane
-  /** Region where sleeves can be higher than the collar. */
-  raised: Mask
-  colours: PartColours
-  window: Window
-  factor: number
+// The parser's share of each part in the window, in every FACTOR × FACTOR px.
+function partShares({ box, shares }: PersonLabels, window: Window, size: Size): Plane[] {
+  const { width, height } = shares.dress
+  const place = (from: number, start: number, scale: number) => (from + FACTOR / 2 - start) * scale - 0.5
+  const [x, y] = [width / box.width, height / box.height]
+  const map = [FACTOR * x, 0, place(window.x, box.x, x), 0, FACTOR * y, place(window.y, box.y, y)] as const
+  return PARTS.map((labels) => warpAffinePlane(sumOf(labels.map((label) => shares[label])), map, size))
 }
 
-// Probability of skin and of top among the three labels without hair; and probability of hair against all other labels.
-interface Probabilities {
-  skin: Plane
-  top: Plane
-  hair: Plane
+function sumOf(planes: readonly Plane[]): Plane {
+  const sum = createPlane(planes[0])
+  for (const { data } of planes) for (let i = 0; i < data.length; i++) sum.data[i] += data[i]
+  return sum
 }
 
-// One estimate for every `factor` × `factor` px of the window.
-function estimateProbabilities({ lab, along, across, raised, colours, window, factor }: Evidence): Probabilities {
-  const costs = createCosts([colours.skin, colours.top, colours.lower, colours.hair])
-  const { width, data } = factor === 1 ? lab : reduceColoursByFactor(lab, factor)
-  const size = { width: Math.ceil(window.width / factor), height: Math.ceil(window.height / factor) }
-  const result = { skin: createPlane(size), top: createPlane(size), hair: createPlane(size) }
-  const cost = new Float64Array(4)
+// From SURE on, a part's pixels tell its colours. No share counts less than LEAST, so that colours can outweigh the parser.
+const SURE = 0.7
+const LEAST = 0.002
+// A colour with a cost above it is just unlike the part; a cost that is higher by SOFTNESS makes it 1 / e as likely.
+const MAX_COST = 30
+const SOFTNESS = 6
+const COLOURS = 4
+
+/** Probability of each part by its share and by its colours, learnt where its share is high. `lab` is CIE Lab. */
+function weighColours(shares: readonly Plane[], lab: Colours, mask: Plane): Plane[] {
+  const costs = createCosts(shares.map((share) => learnColours(samplesOf(lab, threshold(share, SURE), mask), COLOURS)))
+  const likely = shares.map((share) => createPlane(share))
+  const cost = new Float64Array(shares.length)
   const colour = { l: 0, a: 0, b: 0 }
-  for (let y = 0, to = 0; y < size.height; y++) {
-    let i = (y * factor + window.top) * lab.width + window.left
-    let k = 3 * ((y + window.top / factor) * width + window.left / factor)
-    for (let x = 0; x < size.width; x++, i += factor, k += 3, to++) {
-      colour.l = data[k]
-      colour.a = data[k + 1]
-      colour.b = data[k + 2]
-      costs(colour, cost)
-      const f = along.data[i]
-      if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
-      // A sleeve in front of the hips is not trousers.
-      const waist = colours.forearms.data[i] ? null : colours.waistline
-      addPositionCosts(cost, raised.data[i] ? Math.max(f, 0) : f, { x: Math.abs(across.data[i]), waist })
-      const minCost = Math.min(cost[0], cost[1], cost[2])
-      const skin = likelihood(cost[0] - minCost)
-      const top = likelihood(cost[1] - minCost)
-      const sum = skin + top + likelihood(cost[2] - minCost)
-      const hair = likelihood(cost[3] - minCost)
-      result.skin.data[to] = skin / sum
-      result.top.data[to] = top / sum
-      result.hair.data[to] = hair / (hair + sum)
+  for (let i = 0; i < mask.data.length; i++) {
+    colour.l = lab.data[3 * i]
+    colour.a = lab.data[3 * i + 1]
+    colour.b = lab.data[3 * i + 2]
+    costs(colour, cost)
+    let sum = 0
+    for (let part = 0; part < cost.length; part++) {
+      cost[part] = Math.exp(-Math.min(cost[part], MAX_COST) / SOFTNESS) * Math.max(shares[part].data[i], LEAST)
+      sum += cost[part]
     }
+    for (let part = 0; part < cost.length; part++) likely[part].data[i] = cost[part] / sum
   }
-  return result
+  return likely
 }
 
-// A cost that is higher by 6 has a weight of 1 / e.
-function likelihood(cost: number): number {
-  return Math.exp(-Math.min(Math.max(cost, -40), 40) / 6)
-}
-
-// Cost per 5 % of the torso beyond the waistline.
-const BEYOND_WAIST_COST = 4
-
-// The middle of a torso is rarely bare.
-const BARE_CHEST_COST = 12
-
-// Position costs: tops end at neck and thighs, trousers end at the waist, hair does not grow on the belly or beside the shoulders. A stripe
-// of the lower garment in a colour of the top belongs to the garment around it.
-function addPositionCosts(cost: Float64Array, f: number, { x, waist }: { x: number; waist: number | null }): void {
-  cost[1] += 30 * limit((-0.3 - f) / 0.06) + 25 * limit((f - 1.15) / 0.2)
-  cost[2] += 60 * limit((Math.min(waist ?? WAIST_EXPECTED, WAIST_EXPECTED) - f) / 0.15)
-  if (waist !== null) cost[f > waist ? 1 : 2] += BEYOND_WAIST_COST * limit(Math.abs(f - waist) / 0.05 - 0.5)
-  cost[3] += 40 * limit((f - 0.35) / 0.15) + (f > -0.05 && x > 0.55 ? 20 : 0)
-}
-
-function limit(value: number): number {
-  return Math.min(Math.max(value, 0), 3)
-}
-
-function greyGuide({ width, data }: Colours, window: Window): Plane {
-  const grey = createPlane(window)
-  for (let y = 0, to = 0; y < window.height; y++) {
-    let at = 3 * ((y + window.top) * width + window.left)
-    for (let x = 0; x < window.width; x++, at += 3, to++) grey.data[to] = (data[at] + data[at + 1] + data[at + 2]) / 765
-  }
-  return gaussianBlur(grey, 0.8)
+function greyOf(rgb: Colours): Plane {
+  const grey = createPlane(rgb)
+  for (let i = 0; i < grey.data.length; i++)
+    grey.data[i] = (rgb.data[3 * i] + rgb.data[3 * i + 1] + rgb.data[3 * i + 2]) / 765
+  return grey
 }

@@ -1,7 +1,8 @@
 import { drawHands } from '../person/hand-area.ts'
+import type { PersonLabels } from '../person/parse.ts'
 import type { Person } from '../person/person.ts'
 import { rgbToLab } from '../raster/colour.ts'
-import { samplesOf } from '../raster/colour-model.ts'
+import { medianColour, samplesOf } from '../raster/colour-model.ts'
 import { gaussianBlurColours } from '../raster/filter.ts'
 import { countSet, withLabel } from '../raster/mask.ts'
 import {
@@ -13,12 +14,9 @@ import {
   type Plane,
   type Size,
 } from '../raster/plane.ts'
-import { between, dot, subtract } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
-import { labelTufts, separateHairFromTop } from './hair-labels.ts'
-import { findShadedHands } from './hand-skin.ts'
-import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
-import { HAIR, LOWER, labelByColour, SKIN, TOP } from './part-labels.ts'
+import { DRESS, HAIR, LOWER, labelParts, SKIN, TOP } from './part-labels.ts'
+import { NECK, WAIST_EXPECTED, WAISTLINE } from './tuning.ts'
 
 /** Segmentation of the person by colour and position. All masks have the size of the analysed bitmap. */
 export interface Parts {
@@ -38,38 +36,46 @@ export interface Parts {
   readonly waistline: number | null
 }
 
-/**
- * Labels every pixel of the person as skin, top, lower garment or hair: first by the colours that each label has where it is expected,
- * then corrected for hair and for hands in the shade.
- */
-export function findParts(bitmap: Bitmap, person: Person, body: BodyFrame): Parts {
+/** Labels every pixel of the person as skin, top, lower garment or hair, from the parser's labels in px of the bitmap. */
+export function findParts(
+  bitmap: Bitmap,
+  person: Person,
+  { body, parsed }: { body: BodyFrame; parsed: PersonLabels },
+): Parts {
   const rgb = bitmapToColours(bitmap)
-  const sharp = rgbToLab(rgb)
-  const lab = gaussianBlurColours(sharp, Math.max(0.7, 0.006 * body.unit))
+  const lab = gaussianBlurColours(rgbToLab(rgb), Math.max(0.7, 0.006 * body.unit))
   const { along, across } = bodyCoordinates(bitmap, body)
-  const colours = learnPartColours(lab, { person, body, along, across })
-  const { labels, hairy } = labelByColour({ rgb, lab, along, across }, { mask: person.mask, body, colours })
-  labelTufts(labels, hairy, colours)
-  if (colours.hairLikeTop)
-    separateHairFromTop(labels, { along, across, mouth: mouthLevel(person, body), strand: 0.02 * body.unit, sharp })
-  const clothes = [...colours.top, ...colours.lower]
-  const hands = findShadedHands({ lab, sharp, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
+  const labels = labelParts({ rgb, lab }, { mask: person.mask, parsed, unit: body.unit })
   const seen = drawHands(bitmap, person.hands)
-  for (let i = 0; i < hands.data.length; i++) if (hands.data[i] || seen.data[i] > 0.5) labels.data[i] = SKIN
-  const skin = maskOf(labels, SKIN)
+  for (let i = 0; i < labels.data.length; i++) if (seen.data[i] > 0.5) labels.data[i] = SKIN
+  const waistline = findWaistline(labels, { along, across })
+  nameClothes(labels, person.mask, along)
+  const skin = withLabel(labels, labels.data, SKIN)
   return {
     skin,
-    top: maskOf(labels, TOP),
-    lower: maskOf(labels, LOWER),
-    hair: maskOf(labels, HAIR),
+    top: withLabel(labels, labels.data, TOP),
+    lower: withLabel(labels, labels.data, LOWER),
+    hair: withLabel(labels, labels.data, HAIR),
     along,
     across,
     lab,
-    skinColour: skinColourOf(lab, skin, colours),
-    hasFace: colours.hasFace,
-    waistline: colours.waistline,
+    skinColour: countSet(skin) > MIN_SKIN ? medianColour(samplesOf(lab, skin)) : null,
+    hasFace: person.landmarks.nose.visibility > 0.5,
+    waistline,
   }
 }
+
+// A dress is a top above the waist and a lower garment below it. Ties, scarves and collars of shirts are worn, not carried.
+function nameClothes({ data }: Mask, mask: Plane, along: Plane): void {
+  for (let i = 0; i < data.length; i++) {
+    const f = along.data[i]
+    if (data[i] === DRESS) data[i] = f < WAIST_EXPECTED ? TOP : LOWER
+    else if (data[i] === 0 && mask.data[i] > 0.5 && f > NECK[0] && f < NECK[1]) data[i] = TOP
+  }
+}
+
+// Fewer pixels of skin tell no colour.
+const MIN_SKIN = 50
 
 function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: Plane } {
   const along = createPlane(size)
@@ -86,21 +92,36 @@ function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: P
   return { along, across }
 }
 
-function mouthLevel({ landmarks }: Person, { shoulders, down, trunk }: BodyFrame): number {
-  return dot(subtract(between(landmarks.mouthLeft, landmarks.mouthRight, 0.5), shoulders), down) / trunk
+/**
+ * Body coordinate F at which the lower garment begins in the middle of the torso, from `WAISTLINE.from` on: the row that best separates
+ * top from lower garment. Null if no row separates them clearly.
+ */
+function findWaistline({ data }: Mask, { along, across }: { along: Plane; across: Plane }): number | null {
+  const sums = new Float64Array(WAISTLINE.rows)
+  const counts = new Float64Array(WAISTLINE.rows)
+  for (let i = 0; i < data.length; i++) {
+    const row = Math.floor((along.data[i] - WAISTLINE.from) / WAISTLINE.step)
+    if (row < 0 || row >= WAISTLINE.rows || Math.abs(across.data[i]) > WAISTLINE.across) continue
+    if (data[i] !== TOP && data[i] !== LOWER) continue
+    counts[row]++
+    sums[row] += data[i] === TOP ? 1 : -1
+  }
+  return findBestSplit(sums, counts)
 }
 
-function maskOf(labels: Mask, part: number): Mask {
-  return withLabel(labels, labels.data, part)
-}
-
-function skinColourOf(
-  lab: Colours,
-  skin: Mask,
-  { skin: model }: PartColours,
-): readonly [number, number, number] | null {
-  if (model.length === 0) return null
-  if (countSet(skin) > 50) return medianColour(samplesOf(lab, skin))
-  const { mean } = model[0]
-  return [mean[0], mean[1], mean[2]]
+// Bare rows are inconclusive: below a crop top, the last bare row is that of the waistband.
+function findBestSplit(sums: Float64Array, counts: Float64Array): number | null {
+  const rowOf = (values: Float64Array, from: number, to: number) => values.subarray(from, to).reduce((a, b) => a + b, 0)
+  const total = rowOf(sums, 0, sums.length)
+  let above = 0
+  let best = { row: 0, gain: Number.NEGATIVE_INFINITY }
+  for (let row = 0; row <= sums.length; row++) {
+    const gain = above - (total - above)
+    if (gain >= best.gain) best = { row, gain }
+    above += sums[row] ?? 0
+  }
+  const clear = (from: number, to: number) => rowOf(sums, from, to) / Math.max(1, rowOf(counts, from, to))
+  const [asTop, asLower] = [clear(0, best.row), -clear(best.row, sums.length)]
+  const isClear = Math.min(asTop, asLower) > WAISTLINE.clear.each && asTop + asLower > WAISTLINE.clear.both
+  return isClear ? WAISTLINE.from + WAISTLINE.step * best.row : null
 }

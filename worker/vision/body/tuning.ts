@@ -131,3 +131,5 @@ export const WAISTLINE = {
 } as const
 /** F at which the lower garment begins if it cannot be separated from the top. */
 export const WAIST_EXPECTED = 0.8
+/** F of the neck and the upper chest. */
+export const NECK = [-0.35, 0.35] as const

@@ -1,5 +1,6 @@
 import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image/image.ts'
 import { copyRgb } from '../composite/blend.ts'
+import type { PersonLabels } from '../person/parse.ts'
 import { movePoints, type Person } from '../person/person.ts'
 import { cropPlane } from '../raster/crop.ts'
 import { type Bitmap, createPlane, type Plane, type Point } from '../raster/plane.ts'
@@ -67,6 +68,13 @@ function movePerson(person: Person, { box, analysed }: { box: Rectangle; analyse
     mask: resizeAreaPlane(cropPlane(person.mask, box), analysed),
     box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
   }
+}
+
+/** Labels of the frame in px of the analysed bitmap. */
+export function labelsInView({ box, analysed }: View, { box: all, shares }: PersonLabels): PersonLabels {
+  const [x, y] = [analysed.width / box.width, analysed.height / box.height]
+  const moved = { x: (all.x - box.x) * x, y: (all.y - box.y) * y, width: all.width * x, height: all.height * y }
+  return { box: moved, shares }
 }
 
 /** The person's bounds in px of the drawn bitmap. */

@@ -37,6 +37,15 @@ export function countOf(samples: Samples): number {
   return samples.length / 3
 }
 
+/** Median of each Lab channel. */
+export function medianColour(samples: Samples): [number, number, number] {
+  const median = (channel: number) => {
+    const values = Float64Array.from({ length: countOf(samples) }, (_, i) => samples[3 * i + channel]).sort()
+    return values[values.length >> 1]
+  }
+  return [median(0), median(1), median(2)]
+}
+
 /** The samples that `keep` accepts. */
 export function filterSamples(samples: Samples, keep: (l: number, a: number, b: number) => boolean): Samples {
   const kept: number[] = []

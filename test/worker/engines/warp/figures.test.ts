@@ -3,14 +3,14 @@ import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts
 import type { UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
 import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/vision/body/body-frame.ts'
-import { findParts, type Parts } from '../../../../worker/vision/body/parts.ts'
+import type { Parts } from '../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../worker/vision/garment/garment.ts'
 import type { Person } from '../../../../worker/vision/person/person.ts'
 import { countSet, maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import { dilate } from '../../../../worker/vision/raster/morphology.ts'
 import type { Mask, Point } from '../../../../worker/vision/raster/plane.ts'
 import { move } from '../../../../worker/vision/raster/vector.ts'
-import { personIn } from '../../../support/vision.ts'
+import { partsOf, personIn } from '../../../support/vision.ts'
 import { readGarment } from '../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../vision/garment/prepare-by-outline.ts'
 import { FIGURES, type Figure, readFigure } from '../../vision/person/figures.ts'
@@ -46,7 +46,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
     figure = await readFigure(name)
     person = await personIn(figure.bitmap)
     body = measureBody(person)
-    parts = findParts(figure.bitmap, person, body)
+    parts = await partsOf(figure.bitmap, person)
     worn = warp(shirt)
   })
 

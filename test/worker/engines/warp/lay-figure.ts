@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
-import { personIn } from '../../../support/vision.ts'
+import { partsOf, personIn } from '../../../support/vision.ts'
 import { prepareGarment } from '../../vision/garment/prepare-by-outline.ts'
 import { type Fitted, layGarment } from './lay-garment.ts'
 
@@ -14,5 +14,6 @@ export async function layOnFigure(names: {
   const { figure, garment } = await readPair(FIXTURES, { ...names, part: 'top' })
   const prepared = prepareGarment(garment.bitmap, { category: 'tops' })
   if (prepared.kind !== 'top') throw new Error(`${names.garment} is a ${prepared.kind}`)
-  return { figure, ...layGarment(await personIn(figure.bitmap), figure.bitmap, prepared) }
+  const person = await personIn(figure.bitmap)
+  return { figure, ...layGarment(person, figure.bitmap, prepared, await partsOf(figure.bitmap, person)) }
 }

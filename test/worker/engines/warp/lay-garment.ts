@@ -5,12 +5,12 @@ import { flattenLayers } from '../../../../worker/engines/warp/warp/flat-garment
 import type { FlatGarment, UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../worker/vision/body/parts.ts'
+import type { Parts } from '../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../worker/vision/garment/garment.ts'
 import type { Person } from '../../../../worker/vision/person/person.ts'
 import type { Bitmap } from '../../../../worker/vision/raster/plane.ts'
 import { fillCapsules } from '../../../../worker/vision/raster/polygon.ts'
-import { ARM_RADIUS, type Colour, type DrawnPerson } from '../../vision/body/drawn-person.ts'
+import { ARM_RADIUS, type Colour, type DrawnPerson, partsOf } from '../../vision/body/drawn-person.ts'
 
 export interface Fitted {
   readonly fitting: FittingRegions
@@ -22,19 +22,19 @@ type Seen = Pick<FittingRegions, 'person' | 'body' | 'parts'>
 
 const seen = new WeakMap<Bitmap, Seen>()
 
-/** The measurements of a person, made once for each photo. */
+/** The measurements of a drawn person, made once for each photo. */
 export function lookAt(person: Person, photo: Bitmap): Seen {
   const known = seen.get(photo)
   if (known?.person === person) return known
   const body = measureBody(person)
-  const measured = { person, body, parts: findParts(photo, person, body) }
+  const measured = { person, body, parts: partsOf(photo, person) }
   seen.set(photo, measured)
   return measured
 }
 
-/** A garment fitted to a person, with all intermediate results. */
-export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment): Fitted {
-  const { body, parts } = lookAt(person, photo)
+/** A garment fitted to a person, with all intermediate results; `parts` are needed unless the person is drawn. */
+export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment, seen?: Parts): Fitted {
+  const { body, parts } = seen ? { body: measureBody(person), parts: seen } : lookAt(person, photo)
   const placement = placeGarment({ person, body, parts, garment })
   const regions = findRegions({ person, body, parts, placement })
   const layers = warpUpper(garment, placement, { size: photo, scale: 1 })

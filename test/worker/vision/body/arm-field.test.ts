@@ -5,9 +5,8 @@ import { measureArms } from '../../../../worker/vision/body/arm-field.ts'
 import { measureArm } from '../../../../worker/vision/body/arm-profile.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { bothSides } from '../../../../worker/vision/body/keypoints.ts'
-import { findParts } from '../../../../worker/vision/body/parts.ts'
 import { blendChange } from '../../../../worker/vision/composite/blend.ts'
-import { dress, personIn } from '../../../support/vision.ts'
+import { dress, partsOf, personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 
@@ -17,7 +16,7 @@ async function behindOf(person: string): Promise<boolean[]> {
   const { bitmap } = (await pairOf(person, 'tshirt_mustard')).figure
   const found = await personIn(bitmap)
   const body = measureBody(found)
-  const parts = findParts(bitmap, found, body)
+  const parts = await partsOf(bitmap, found)
   const arms = bothSides((side) => measureArm(found.mask, body, side))
   return measureArms({ person: found, body, parts, arms }).map(({ behind }) => behind)
 }

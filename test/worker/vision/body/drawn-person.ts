@@ -1,7 +1,11 @@
+import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
+import { findParts, type Parts } from '../../../../worker/vision/body/parts.ts'
+import { LABELS, type Label, type PersonLabels } from '../../../../worker/vision/person/parse.ts'
 import { LANDMARKS, type Landmark, type LandmarkName, type Person } from '../../../../worker/vision/person/person.ts'
 import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import { type Bitmap, type Mask, maskToPlane, type Point, type Size } from '../../../../worker/vision/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
+import { resizeAreaPlane } from '../../../../worker/vision/raster/sample.ts'
 import { keep } from '../../../support/vision.ts'
 
 export type Colour = readonly [number, number, number]
@@ -38,6 +42,36 @@ export interface DrawnPerson {
   readonly photo: Bitmap
   /** What was drawn last at every pixel of the person. */
   readonly drawn: Readonly<Record<'skin' | 'top' | 'lower' | 'hair', Mask>>
+}
+
+/** The parts in a drawn photo, whatever is painted over the figure: cloth in a colour of its own is a top. */
+export function partsOf(
+  photo: Bitmap,
+  person: Person,
+  { body = measureBody(person), labels = labelsOf(photo) } = {},
+): Parts {
+  return findParts(photo, person, { body, parsed: labels })
+}
+
+const PAINTED: Partial<Record<Label, Colour>> = {
+  background: COLOURS.background,
+  arms: COLOURS.skin,
+  bottom: COLOURS.lower,
+  hair: COLOURS.hair,
+}
+const GRID = { width: 64, height: 96 }
+
+/** What a parser that errs nowhere finds in a drawn photo; `labelAt` names the labels of pixels. */
+export function labelsOf(photo: Bitmap, labelAt: (i: number) => Label = labelByColour(photo)): PersonLabels {
+  const labels = Array.from({ length: photo.width * photo.height }, (_, i) => labelAt(i))
+  const shareOf = (label: Label) => resizeAreaPlane(maskToPlane(maskWhere(photo, (i) => labels[i] === label)), GRID)
+  const shares = Object.fromEntries(LABELS.map((label) => [label, shareOf(label)])) as PersonLabels['shares']
+  return { box: { x: 0, y: 0, width: photo.width, height: photo.height }, shares }
+}
+
+function labelByColour({ channels, data }: Bitmap): (i: number) => Label {
+  const apart = (i: number, colour: Colour) => Math.hypot(...colour.map((value, c) => value - data[i * channels + c]))
+  return (i) => LABELS.find((label) => PAINTED[label] && apart(i, PAINTED[label]) < 3) ?? 'top'
 }
 
 /** A frontal figure with a sleeveless top, symmetric about x = 240, whose masks and landmarks are known exactly. */

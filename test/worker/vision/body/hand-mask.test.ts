@@ -4,9 +4,8 @@ import { handsOf } from '../../../../scripts/quality/measure.ts'
 import { type Pair, type PairName, readPair } from '../../../../scripts/quality/pair.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { completeHands } from '../../../../worker/vision/body/hand-mask.ts'
-import { findParts } from '../../../../worker/vision/body/parts.ts'
 import { countSet, subset } from '../../../../worker/vision/raster/mask.ts'
-import { dress, personIn } from '../../../support/vision.ts'
+import { dress, partsOf, personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 
@@ -44,8 +43,8 @@ describe('hands', () => {
 
   it('separates a shaded palm from the shorts behind it', async () => {
     const figure = await figureOf('dan-shorts')
-    const { body, whole } = await handsIn(figure.bitmap)
-    const { skin } = findParts(figure.bitmap, whole, body)
+    const { whole } = await handsIn(figure.bitmap)
+    const { skin } = await partsOf(figure.bitmap, whole)
     const hands = handsOf(figure)
     expect(countSet(subset(hands, (i) => skin.data[i] === 1)) / countSet(hands)).toBeGreaterThan(0.98)
   })

@@ -149,12 +149,6 @@ export const SKIRT_SAG = { depth: 0.05, own: 0.6 } as const
 
 // Worn clothes on hips and legs.
 
-/**
- * F of a dress's chest and thighs, X of its middle, and max ΔE between both for a dress: at most 6 on seven real dresses, at least 15 on
- * six tops over trousers or skirts. fit/lower/fit.test.ts.
- */
-export const DRESS_CLOTH = { chest: [0.4, 0.8], thighs: [1.2, 1.5], across: 0.3, difference: 9 } as const
-
 /** F from which all pixels of the person that are not skin are clothes of the legs. */
 export const LEGS_FROM = 1.2
 /**
@@ -162,10 +156,6 @@ export const LEGS_FROM = 1.2
  * the label of trousers. Chosen by eye on photos whose sleeves have the colour of the trousers. compose/lower/compose.test.ts, "in the colour of the worn trousers".
  */
 export const SLEEVED = { until: 0.9, area: 0.005, overSkin: 3, misread: 0.25 } as const
-/** Min share of the distance from hip to ankle for shoes. dress-lower.test.ts, "above the shoes". */
-export const SHOES_FROM = 0.86
-/** Max ΔE of a pixel from the cloth, and factor by which a dark pixel must be nearer to the cloth's tint (a and b) than to the shoes'. */
-export const CLOTH_LIKENESS = { difference: 16, tint: 4 } as const
 /** Share of a row's pixels within the extent of the worn cloth: ignores single pixels outside. */
 export const REACHED = 0.97
 
@@ -178,11 +168,6 @@ export const CUFF_LINE = { overlap: 0.03, slant: 0.12 } as const
  * area of a collar.
  */
 export const HAIR = { strand: 0.02, thick: 0.015, strange: 16, other: 32, collar: 0.01 } as const
-/**
- * Long hair that is labelled as cloth: F down to which it is searched, ΔE by which it differs from the garment, and its upper end as a
- * share of the distance from shoulders to mouth. By eye on real photos. hair.test.ts.
- */
-export const STRANDS = { until: 0.1, difference: 16, beside: 0.8 } as const
 /** Where the line from neck to shoulder tip starts: F of the throat, and half the neck's width in body units. By eye on real photos. */
 export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
 /**

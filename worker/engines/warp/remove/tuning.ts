@@ -40,8 +40,6 @@ export const COLLAR = { middle: 0.14, from: -0.45, until: 0.1, skinUntil: 0.02, 
 export const COLLAR_SHADE = { from: -1.2, until: 0.3, darker: 6, difference: 14, inside: 0.6 } as const
 /** A sleeve: min share of cloth on an arm, max extension beyond the certain part, and width over the arm's. */
 export const SLEEVE = { cloth: 0.3, beyond: 0.16, width: 1.15 } as const
-/** The inside of a wide cuff: min share of the distance to the wrist, length, width over the arm's, L over the cloth's, tint. */
-export const CUFF_INSIDE = { from: 0.8, length: 0.2, width: 1.8, darker: 0.85, tint: 9 } as const
 /** Max ΔE from the cloth for a pixel outside the certain mask. */
 export const MAX_CLOTH_DELTA = 20
 /**

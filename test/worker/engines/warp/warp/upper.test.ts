@@ -4,10 +4,9 @@ import { placeGarment } from '../../../../../worker/engines/warp/fit/upper/place
 import type { UpperLayers } from '../../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../../worker/engines/warp/warp/upper.ts'
 import { measureBody } from '../../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../../worker/vision/garment/garment.ts'
 import type { Pixels, Point } from '../../../../../worker/vision/raster/plane.ts'
-import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from '../../../vision/body/drawn-person.ts'
+import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose, partsOf } from '../../../vision/body/drawn-person.ts'
 import { CLOTH, drawGarment, LEFT_DOT, RIGHT_DOT } from '../drawn-garment.ts'
 
 interface Warped {
@@ -18,7 +17,7 @@ interface Warped {
 function warp(garment: UpperGarment, pose: Pose = ARMS_AWAY, scale = 1): Warped {
   const { person, photo } = drawPerson(pose)
   const body = measureBody(person)
-  const placement = placeGarment({ person, body, parts: findParts(photo, person, body), garment })
+  const placement = placeGarment({ person, body, parts: partsOf(photo, person), garment })
   const size = { width: Math.round(480 * scale), height: Math.round(720 * scale) }
   return { placement, layers: warpUpper(garment, placement, { size, scale }) }
 }

@@ -9,11 +9,8 @@ import type { Parts } from '../../../../vision/body/parts.ts'
 import { notStanding } from '../../../../vision/body/seated.ts'
 import type { LowerGarment } from '../../../../vision/garment/garment.ts'
 import type { Person } from '../../../../vision/person/person.ts'
-import { countSet, union, without, withValue } from '../../../../vision/raster/mask.ts'
-import type { Mask } from '../../../../vision/raster/plane.ts'
-import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { between } from '../../../../vision/raster/vector.ts'
-import { DRESS_CLOTH, MIN_SEEN, MIN_SYMMETRY, NATURAL_WAIST, TURNED, UPRIGHT } from '../tuning.ts'
+import { MIN_SEEN, MIN_SYMMETRY, TURNED, UPRIGHT } from '../tuning.ts'
 import type { LowerFitting, LowerInput, LowerPlacement } from './fitting.ts'
 import { placeSkirt } from './skirt.ts'
 import { placeTrousers } from './trousers.ts'
@@ -22,8 +19,7 @@ import { findWornLower } from './worn-mask.ts'
 import { measureReach } from './worn-reach.ts'
 
 /** Places trousers or a skirt and measures the worn clothes on hips and legs. Throws as `placeLower` does. */
-export function fitLower({ view, person, body, parts: seen }: BodyModel, garment: LowerGarment): LowerFitting {
-  const parts = partDress(seen)
+export function fitLower({ view, person, body, parts }: BodyModel, garment: LowerGarment): LowerFitting {
   const placement = placeLower({ person, body, parts, garment })
   const { legs, covered, landmarks, warnings } = placement
   const placed = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
@@ -88,20 +84,4 @@ function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: B
   const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y
   if (thigh > UPRIGHT.thigh * trunk && drop > UPRIGHT.drop * thigh) return
   throw notStanding()
-}
-
-/**
- * Splits a dress, one piece of cloth from chest to thighs, at the natural waist into a top and a skirt. Its labels change at an arbitrary
- * place, and fragments labelled top below the new waistband would remain in front of trousers.
- */
-export function partDress(parts: Parts): Parts {
-  const { top, lower, along, across, lab } = parts
-  const inMiddle = (part: Mask, [over, under]: readonly [number, number]) =>
-    withValue(withValue(part, along, { over, under }), across, { over: -DRESS_CLOTH.across, under: DRESS_CLOTH.across })
-  const chest = inMiddle(top, DRESS_CLOTH.chest)
-  const thighs = inMiddle(lower, DRESS_CLOTH.thighs)
-  const difference = Math.hypot(...[0, 1, 2].map((c) => medianOf(lab, chest, c) - medianOf(lab, thighs, c)))
-  if (countSet(chest) === 0 || countSet(thighs) === 0 || difference > DRESS_CLOTH.difference) return parts
-  const hanging = withValue(top, along, { over: NATURAL_WAIST })
-  return { ...parts, top: without(top, hanging), lower: union(lower, hanging) }
 }

@@ -1,40 +1,19 @@
 import { componentsTouching } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { countSet, intersect, subset, union, without, withValue } from '../../../../vision/raster/mask.ts'
+import { countSet, intersect, subset, union, without } from '../../../../vision/raster/mask.ts'
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import type { Mask } from '../../../../vision/raster/plane.ts'
 import { fillBeyond } from '../../../../vision/raster/polygon.ts'
 import { difference, reduceMasked } from '../../../../vision/raster/reduce.ts'
-import { between, dot, subtract, unit } from '../../../../vision/raster/vector.ts'
-import { HAIR, STRANDS } from '../tuning.ts'
+import { between, subtract, unit } from '../../../../vision/raster/vector.ts'
+import { HAIR } from '../tuning.ts'
 import type { PlacedGarment } from './fitting.ts'
 
-/** Hair in front of the garment and beside the neck. */
-export function findHair(fitting: PlacedGarment): Mask {
-  return union(withoutCollars(fitting), findStrands(fitting))
-}
-
-// If the top of the head is outside the photo, long hair is labelled as cloth. Unlike a collar it hangs down from beside the face, and it
-// differs from the garment.
-function findStrands({ person, body, parts }: PlacedGarment): Mask {
-  const { top, lab, along } = parts
-  const { mouthLeft, mouthRight } = person.landmarks
-  const mouth = dot(subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders), body.down) / body.trunk
-  const factor = Math.max(1, Math.round(body.unit / 64))
-  const worn = withValue(top, along, { over: STRANDS.until })
-  const known = reduceMasked(lab, worn, factor)
-  const cloth = { cells: fillSmoothly(known.colours, known.weight), factor }
-  const high = withValue(top, along, { under: STRANDS.until })
-  const odd = subset(high, (i) => difference(lab, cloth, i) > STRANDS.difference)
-  const strands = componentsTouching(
-    open(odd, HAIR.strand * body.unit),
-    withValue(odd, along, { under: STRANDS.beside * mouth }),
-  )
-  return intersect(dilate(strands, HAIR.strand * body.unit), odd)
-}
-
-// White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.
-function withoutCollars({ person, body, parts }: PlacedGarment): Mask {
+/**
+ * Hair in front of the garment and beside the neck. White collars resemble grey hair, and dark ones a hat: hair below the chin must
+ * resemble the hair above.
+ */
+export function findHair({ person, body, parts }: PlacedGarment): Mask {
   const { hair, lab } = parts
   const { nose, mouthLeft, mouthRight } = person.landmarks
   const mouth = between(mouthLeft, mouthRight, 0.5)

@@ -1,6 +1,5 @@
 import { armMask } from '../../../../vision/body/arm-field.ts'
 import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
-import { type Lab, tintApart } from '../../../../vision/raster/colour.ts'
 import { connectedComponents, fillHoles, keepComponents } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import {
@@ -14,22 +13,11 @@ import {
   withValue,
 } from '../../../../vision/raster/mask.ts'
 import { close, dilate, erode, open } from '../../../../vision/raster/morphology.ts'
-import { type Colours, createMask, type Mask } from '../../../../vision/raster/plane.ts'
+import { createMask, type Mask } from '../../../../vision/raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
-import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import type { WornGarment } from '../removal.ts'
-import {
-  BACKGROUND_LIKE,
-  COLLAR,
-  COLLAR_SHADE,
-  CUFF_INSIDE,
-  HIGHEST,
-  MAX_CLOTH_DELTA,
-  OVER_EDGE,
-  SLEEVE,
-  TOP,
-} from '../tuning.ts'
+import { BACKGROUND_LIKE, COLLAR, COLLAR_SHADE, HIGHEST, MAX_CLOTH_DELTA, OVER_EDGE, SLEEVE, TOP } from '../tuning.ts'
 
 /** Finds the clothes on the upper body. `background` is the scene without the person in CIE Lab. */
 export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
@@ -105,33 +93,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
   const clothed = without(withValue(near, person.mask, { over: 0.5 }), regions.hair, regions.head)
   if (countSet(intersect(clothed, top)) <= SLEEVE.cloth * countSet(clothed)) return createMask(top)
-  return union(shadedCuff({ person, body, parts, regions }, side), without(clothed, skin))
-}
-
-// The inside of a wide cuff is in its own shade and is labelled as the lower garment or as skin: use its hue.
-function shadedCuff(
-  { person, body, parts, regions }: Pick<FittingRegions, 'person' | 'body' | 'parts' | 'regions'>,
-  side: Side,
-): Mask {
-  const { lab, top, lower, skin } = parts
-  const arm = regions.arms[side]
-  if (arm.sleeveEnd < CUFF_INSIDE.from * arm.wrist) return createMask(top)
-  const around = armMask(arm, (way) =>
-    Math.abs(way - arm.wrist) < CUFF_INSIDE.length * body.unit ? CUFF_INSIDE.width * body.armRadius[side] : 0,
-  )
-  const [cloth, others] = [medianColourOf(lab, top), [lower, skin].map((part) => medianColourOf(lab, part))]
-  return subset(without(withValue(around, person.mask, { over: 0.3 }), regions.hair, top), (i) => {
-    const own = tintApart(lab, i, cloth)
-    return (
-      lab.data[i * 3] < CUFF_INSIDE.darker * cloth[0] &&
-      own < CUFF_INSIDE.tint &&
-      others.every((other) => own < tintApart(lab, i, other))
-    )
-  })
-}
-
-function medianColourOf(lab: Colours, part: Mask): Lab {
-  return [medianOf(lab, part, 0), medianOf(lab, part, 1), medianOf(lab, part, 2)]
+  return without(clothed, skin)
 }
 
 // Where the mask is unreliable, objects behind the person were labelled as cloth: they resemble neither the cloth nor its shadow.

@@ -4,11 +4,10 @@ import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts
 import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import { forearmMask } from '../../../../../../worker/vision/body/forearms.ts'
-import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import { createView } from '../../../../../../worker/vision/body/view.ts'
 import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
 import { bitmapToColours, type Mask } from '../../../../../../worker/vision/raster/plane.ts'
-import { COLOURS, type DrawnPerson, drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { COLOURS, type DrawnPerson, drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { readGarment } from '../../../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
@@ -22,7 +21,7 @@ async function coveredShare(
   const view = await createView(drawn.photo, drawn.person, { long: true })
   const { person, analysed } = view
   const body = measureBody(person)
-  const seen = findParts(analysed, person, body)
+  const seen = partsOf(analysed, person)
   const arms = subset(forearmMask(analysed, body), (i) => person.mask.data[i] > 0.5)
   const patch = beside(arms, seen.lower)
   const isTop = (i: number) => seen.along.data[i] < topUntil

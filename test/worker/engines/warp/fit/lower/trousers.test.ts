@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import { createView } from '../../../../../../worker/vision/body/view.ts'
 import { maskToPlane, type Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { fillCapsules } from '../../../../../../worker/vision/raster/polygon.ts'
-import { drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { readGarment } from '../../../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
@@ -14,7 +13,7 @@ it('draws both legs of shorts equally long, even if one inseam follows a frayed 
   const view = await createView(drawn.photo, drawn.person, { long: true })
   const { person, analysed } = view
   const body = measureBody(person)
-  const parts = findParts(analysed, person, body)
+  const parts = partsOf(analysed, person)
   const shorts = prepareGarment((await readGarment('shorts_beige')).bitmap, { category: 'bottoms' })
   if (shorts.kind !== 'trousers') throw new Error(`seen as ${shorts.kind}`)
   const [left, right] = shorts.inseams
@@ -41,7 +40,7 @@ it('draws a seam without a step below the hips of legs that stand apart', async 
   const body = measureBody(person)
   const jeans = prepareGarment((await readGarment('jeans_blue')).bitmap, { category: 'bottoms' })
   if (jeans.kind !== 'trousers') throw new Error(`seen as ${jeans.kind}`)
-  const { placement } = fitLower({ long: true, view, person, body, parts: findParts(analysed, person, body) }, jeans)
+  const { placement } = fitLower({ long: true, view, person, body, parts: partsOf(analysed, person) }, jeans)
   for (const { target } of placement.pieces) {
     const seam = target.map((row) => row[1])
     const steps = seam.slice(12, -4).map((_, k) => bend(seam.slice(k + 11, k + 14)))

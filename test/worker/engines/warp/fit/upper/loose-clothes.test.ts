@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { refuseLooseClothes } from '../../../../../../worker/engines/warp/fit/upper/loose-clothes.ts'
 import { placeGarment } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import { maskWhere } from '../../../../../../worker/vision/raster/mask.ts'
 import { maskToPlane, type Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../../../worker/vision/raster/polygon.ts'
 import { between } from '../../../../../../worker/vision/raster/vector.ts'
-import { COLOURS, type Colour, drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { COLOURS, type Colour, drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 
 const SHIRT: Colour = [240, 240, 235]
@@ -44,7 +43,7 @@ function dress({ radius, open = false, short = false }: Worn, sleeves: 'none' | 
   const clothed = maskWhere(photo, (i) => person.mask.data[i] > 0.5 || left.data[i] + right.data[i] > 0)
   const dressed = { ...person, mask: maskToPlane(clothed) }
   const body = measureBody(dressed)
-  const parts = findParts({ ...photo, data }, dressed, body)
+  const parts = partsOf({ ...photo, data }, dressed)
   const garment = drawGarment({ sleeves })
   const placement = placeGarment({ person: dressed, body, parts, garment })
   return () => refuseLooseClothes({ body, parts, ...placement })

@@ -2,10 +2,16 @@ import { describe, expect, it } from 'vitest'
 import type { Placement } from '../../../../../../worker/engines/warp/fit/upper/fitting.ts'
 import { placeGarment, placeUpper } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
 import type { Point } from '../../../../../../worker/vision/raster/plane.ts'
-import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../../../vision/body/drawn-person.ts'
+import {
+  ARMS_AWAY,
+  ARMS_BENT,
+  drawPerson,
+  type Pose,
+  partsOf,
+  TORSO_HALF_WIDTH,
+} from '../../../../vision/body/drawn-person.ts'
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
 import { lookAt } from '../../lay-garment.ts'
 
@@ -34,7 +40,7 @@ function seated({ knees }: { knees: number }) {
   }
   const sitting = { ...person, landmarks }
   const body = measureBody(sitting)
-  return { person: sitting, body, parts: findParts(photo, sitting, body) }
+  return { person: sitting, body, parts: partsOf(photo, sitting) }
 }
 
 describe('a seated person', () => {

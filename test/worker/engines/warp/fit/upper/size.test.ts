@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { chooseSize } from '../../../../../../worker/engines/warp/fit/upper/size.ts'
 import { measureWornExtent } from '../../../../../../worker/engines/warp/fit/upper/worn-extent.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
-import { drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
 
 const { person, photo } = drawPerson()
 const body = measureBody(person)
-const parts = findParts(photo, person, body)
+const parts = partsOf(photo, person)
 const worn = measureWornExtent({ person, body, parts })
 const sizeOf = (garment: UpperGarment) => chooseSize({ mask: person.mask, body, garment, worn })
 

@@ -5,14 +5,14 @@ import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import { bothSides } from '../../../../../../worker/vision/body/keypoints.ts'
 import { measureLegFields } from '../../../../../../worker/vision/body/leg-field.ts'
 import { measureLeg } from '../../../../../../worker/vision/body/leg-profile.ts'
-import { findParts, type Parts } from '../../../../../../worker/vision/body/parts.ts'
+import type { Parts } from '../../../../../../worker/vision/body/parts.ts'
 import { maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
 import { bitmapToColours, createPlane } from '../../../../../../worker/vision/raster/plane.ts'
-import { COLOURS, drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { COLOURS, drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
 
 const { person, photo } = drawPerson()
 const body = measureBody(person)
-const parts = findParts(photo, person, body)
+const parts = partsOf(photo, person)
 
 /** Takes the drawn trousers away below a garment that ends at the row `hem`. */
 function undress(hem: number, changes: Partial<Parts> = {}) {
