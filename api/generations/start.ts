@@ -17,6 +17,7 @@ import { createEngineDirectory } from './engines/directory.ts'
 import { createPublishedEngines } from './engines/published-engines.store.ts'
 import { createWaitEstimate } from './engines/wait-estimate.ts'
 import { createWaiting } from './engines/waiting.store.ts'
+import { findTogether } from './find-together.ts'
 import { type AppealUrlOf, createGenerationView } from './generations.view.ts'
 import { createOutbox } from './outbox.ts'
 import { createRelay, type Relay } from './relay.ts'
@@ -45,7 +46,8 @@ export function createTryOns(
   })
   const publish = createPublish(redis, log)
   const announce = countEnds((change) => publish(generationChannel(change.id), change), metrics)
-  const generations = createGenerations(database, announce)
+  const stored = createGenerations(database, announce)
+  const generations = { ...stored, find: findTogether(stored.findMany) }
   const estimate = createWaitEstimate({ waiting: createWaiting(database), listEngines: engines.list })
   const choice = createEngineChoice({
     engines,

@@ -1,6 +1,6 @@
 import { insertCompleted } from './accepted-generation.ts'
 import type { Benchmark } from './benchmark.ts'
-import { type Load, measureThroughput } from './load.ts'
+import { AT_ONCE, type Load, measureThroughput } from './load.ts'
 import { alternate } from './rounds.ts'
 
 export const getGeneration: Benchmark = {
@@ -10,10 +10,13 @@ export const getGeneration: Benchmark = {
   better: 'higher',
   goal: 0.65,
   measure: async (bench) => {
-    const id = await insertCompleted(bench)
+    // As many as requests at once: a statement for several requests must not find one row for all of them.
+    const ids: string[] = []
+    while (ids.length < AT_ONCE) ids.push(await insertCompleted(bench))
+    let turn = 0
     const request: Omit<Load, 'url'> = {
       method: 'GET',
-      path: `/tryon/v1/generations/${id}`,
+      path: () => `/tryon/v1/generations/${ids[turn++ % ids.length]}`,
       headers: { 'x-api-key': bench.apiKey },
     }
     const { api, anchor } = await bench.servers()
