@@ -1,7 +1,7 @@
 import { createCache } from '../../shared/process/cache.ts'
 
 export interface Counted {
-  /** Total of the requests so far, including this one. */
+  /** Total of the points so far, including those of this request. */
   readonly total: number
   /** Seconds until the count restarts at 0. */
   readonly resetSeconds: number
@@ -9,33 +9,35 @@ export interface Counted {
 
 interface Batch<C> {
   requests: number
+  /** Of all its requests. */
+  points: number
   counted: Promise<C>
 }
 
-/** Requests that were counted in advance. */
+/** Points that were counted in advance. */
 interface Reserve<C> {
   left: number
   /** Count including the whole reserve. */
   readonly counted: C
 }
 
-/** Lifetime of a reserve; unused requests stay counted. */
+/** Lifetime of a reserve; unused points stay counted. */
 const RESERVE_MS = 100
-/** Requests counted in advance per request of a batch. */
+/** Points counted in advance per request of a batch. */
 const RESERVE_PER_REQUEST = 8
 const MAX_RESERVES = 1000
 
 /**
- * Counts one request of a caller. Requests that arrive while the caller's counter is being called are counted together
+ * Counts one request of a caller, of 1 or more points. Requests that arrive while the counter is being called are counted together
  * by its next call. Each gets the same total as if every request had been counted separately, in order of arrival.
  *
- * Concurrent requests are likely to be followed by more, so up to `maxAhead` are counted in advance, to save calls for
- * a busy caller. Requests that do not follow stay counted, so use 0 where the count must be exact.
+ * Concurrent requests of 1 point are likely to be followed by more, so up to `maxAhead` are counted in advance, to save
+ * calls for a busy caller. Requests that do not follow stay counted, so use 0 where the count must be exact.
  */
 export function countTogether<C extends { readonly total: number }>(
-  count: (id: string, requests: number) => Promise<C>,
+  count: (id: string, points: number) => Promise<C>,
   { maxAhead = 0, now }: { maxAhead?: number; now?: () => number } = {},
-): (id: string) => Promise<C> {
+): (id: string, points?: number) => Promise<C> {
   const reserves = createCache<Reserve<C>>({ max: MAX_RESERVES, ms: RESERVE_MS, now })
   /** Batches that can still be joined. */
   const gathering = new Map<string, Batch<C>>()
@@ -43,18 +45,18 @@ export function countTogether<C extends { readonly total: number }>(
 
   async function countAfter(last: Promise<unknown> | undefined, id: string): Promise<C> {
     await last?.catch(() => {})
-    const requests = gathering.get(id)?.requests ?? 0
+    const { requests, points } = gathering.get(id) ?? { requests: 0, points: 0 }
     gathering.delete(id)
-    const ahead = requests > 1 ? Math.min(maxAhead, requests * RESERVE_PER_REQUEST) : 0
-    const counted = await count(id, requests + ahead)
+    const ahead = requests > 1 && points === requests ? Math.min(maxAhead, requests * RESERVE_PER_REQUEST) : 0
+    const counted = await count(id, points + ahead)
     if (ahead > 0) reserves.set(id, { left: ahead, counted })
     return { ...counted, total: counted.total - ahead }
   }
 
-  function takeReserve(id: string): C | null {
+  function takeReserve(id: string, points: number): C | null {
     const reserve = reserves.get(id)
-    if (!reserve || reserve.left === 0) return null
-    reserve.left--
+    if (!reserve || reserve.left < points) return null
+    reserve.left -= points
     return { ...reserve.counted, total: reserve.counted.total - reserve.left }
   }
 
@@ -63,18 +65,19 @@ export function countTogether<C extends { readonly total: number }>(
     const evict = () => asked.get(id) === counted && asked.delete(id)
     counted.then(evict, evict)
     asked.set(id, counted)
-    const batch = { requests: 0, counted }
+    const batch = { requests: 0, points: 0, counted }
     gathering.set(id, batch)
     return batch
   }
 
-  return async (id) => {
-    const reserved = takeReserve(id)
+  return async (id, points = 1) => {
+    const reserved = takeReserve(id, points)
     if (reserved) return reserved
     const batch = gathering.get(id) ?? gather(id)
     batch.requests++
-    const place = batch.requests
+    batch.points += points
+    const place = batch.points
     const counted = await batch.counted
-    return { ...counted, total: counted.total - batch.requests + place }
+    return { ...counted, total: counted.total - batch.points + place }
   }
 }

@@ -106,8 +106,7 @@ export function createCounting<A, C extends { readonly total: number }>({
     onLocal()
     return last.add(id, { requests, owed: requests })
   }
-  const countOne = countTogether(count, { maxAhead: Math.min(MAX_AHEAD, Math.floor(points * SHARE_AHEAD)) })
-  return (id, requests = 1) => (requests === 1 ? countOne(id) : count(id, requests))
+  return countTogether(count, { maxAhead: Math.min(MAX_AHEAD, Math.floor(points * SHARE_AHEAD)) })
 }
 
 /** A refusal is a result too; only errors of the counter are thrown. */

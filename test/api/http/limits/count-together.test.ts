@@ -38,6 +38,19 @@ describe('batched counting', () => {
     expect(await totalsOf(second)).toEqual([4, 5])
   })
 
+  it('adds up the points of requests that have several', async () => {
+    const { asked, count } = createCounter()
+    const countSome = countTogether(count, { maxAhead: 100 })
+    const first = countSome('a', 40)
+    await settled()
+    const next = [countSome('a', 20), countSome('a', 5), countSome('a', 50)]
+    asked[0].answer()
+    await settled()
+    asked[1].answer()
+    expect(await totalsOf([first, ...next])).toEqual([40, 60, 65, 115])
+    expect(asked.map(({ requests }) => requests)).toEqual([40, 75])
+  })
+
   it('does not make callers wait for each other', async () => {
     const { asked, countOne } = createCounter()
     const counting = [countOne('a'), countOne('b')]
@@ -78,6 +91,20 @@ describe('batched counting', () => {
       await settled()
       asked[1].answer()
       expect(await totalsOf([next])).toEqual([6])
+    })
+
+    it('serves no request of more points than are left', async () => {
+      const { asked, count } = createCounter()
+      const countSome = countTogether(count, { maxAhead: 3 })
+      const first = [countSome('a'), countSome('a')]
+      await settled()
+      asked[0].answer()
+      await totalsOf(first)
+      const large = countSome('a', 4)
+      await settled()
+      expect(asked.map(({ requests }) => requests)).toEqual([5, 4])
+      asked[1].answer()
+      expect(await totalsOf([countSome('a', 2), large])).toEqual([4, 9])
     })
 
     it('counts a single caller exactly, and discards unused reserved counts', async () => {
