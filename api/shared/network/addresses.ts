@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { DrapeError } from '../contract/errors.ts'
 
@@ -57,6 +58,9 @@ export function readableAddress(text: string): string {
 
 /** Network that shares a rate limit: the IPv4 address itself, or the /64 of an IPv6 address, which one site owns. */
 export function networkOf(text: string): string {
+  // Almost every address; parsing it would take much longer.
+  const unmapped = text.startsWith('::ffff:') ? text.slice(7) : text
+  if (isIPv4(unmapped)) return unmapped
   if (!ipaddr.isValid(text)) return text
   const address = ipaddr.process(text)
   if (address instanceof ipaddr.IPv4) return address.toString()
@@ -68,12 +72,9 @@ export function networkOf(text: string): string {
 
 /** The /24 of an IPv4 address, or the /48 of an IPv6 address: one attacker easily has all addresses of it. */
 export function siteOf(text: string): string {
-  if (!ipaddr.isValid(text)) return text
-  const address = ipaddr.process(text)
-  const { IPv4, IPv6 } = ipaddr
-  return address instanceof IPv4
-    ? `${IPv4.networkAddressFromCIDR(`${address}/24`)}/24`
-    : `${IPv6.networkAddressFromCIDR(`${address}/48`)}/48`
+  const network = networkOf(text)
+  if (isIPv4(network)) return network.replace(/\d+$/, '0/24')
+  return ipaddr.isValid(text) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${ipaddr.process(text)}/48`)}/48` : text
 }
 
 function parseRange(text: string): Range {
