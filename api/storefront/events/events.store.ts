@@ -106,9 +106,19 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
     with clock as (
       select received_at, (received_at at time zone 'UTC')::date as received_on
       from (select coalesce(${receivedAt?.toISOString() ?? null}, now_ms())) as given (received_at)
+    ), sent as (
+      select * from unnest(
+        ${sql.array(keys, 'uuid')},
+        ${column('text', ({ name }) => name)},
+        ${column('text', ({ insertId }) => insertId)},
+        ${column('text', ({ productId }) => productId)},
+        ${column('text', ({ generationId }) => generationId)},
+        ${column('jsonb', ({ properties }) => properties)},
+        ${column('timestamptz', ({ happenedAt }) => readableTime(happenedAt).toISOString())}
+      ) as event (key, name, insert_id, product_id, generation_id, properties, happened_at)
     ), fresh as (
       insert into event_keys (key, received_on)
-      select key, received_on from clock, unnest(${sql.array(keys, 'uuid')}) as key
+      select key, received_on from clock, sent
       on conflict do nothing returning key
     ), batch as (
       insert into event_batches (received_on, id, account_id, shop_id, anonymous_id, session_id, customer_id, customer_email,
@@ -124,15 +134,7 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
         greatest(least(happened_at, received_at + make_interval(hours => ${MAX_HOURS_AHEAD})),
           received_at - make_interval(hours => ${MAX_HOURS_BEHIND})) as happened_at,
         key, received_at
-      from clock cross join batch cross join fresh join unnest(
-        ${sql.array(keys, 'uuid')},
-        ${column('text', ({ name }) => name)},
-        ${column('text', ({ insertId }) => insertId)},
-        ${column('text', ({ productId }) => productId)},
-        ${column('text', ({ generationId }) => generationId)},
-        ${column('jsonb', ({ properties }) => properties)},
-        ${column('timestamptz', ({ happenedAt }) => readableTime(happenedAt).toISOString())}
-      ) as sent (key, name, insert_id, product_id, generation_id, properties, happened_at) using (key)
+      from clock cross join batch cross join fresh join sent using (key)
     ), ${forward ? intoOutbox : sql.fragment``}
     stored as (insert into events (${columns}) select ${columns} from event)
     select count(*)::integer as stored from fresh`
