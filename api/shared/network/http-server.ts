@@ -54,7 +54,7 @@ export function createHttpServer(
       if (next !== true && !(await next)) return
       if (refuseWithoutHost(request, response) || refuseUndecodableUrl(request, response)) return
       dropWhenStalled(response, stalledMs)
-      response.once('close', () => closeWhenStopped(server))
+      response.on('close', () => closeWhenStopped(server))
       // RFC 9112, 6.1: a proxy may have framed such a request differently.
       if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
         return refuse(response, BAD_REQUEST)
@@ -76,7 +76,7 @@ export function createHttpServer(
  * memory. Unfinished responses are exempt: their handler may take long.
  */
 function dropWhenStalled(response: ServerResponse, stalledMs: number): void {
-  response.once('prefinish', () => response.socket?.setTimeout(stalledMs))
+  response.on('prefinish', () => response.socket?.setTimeout(stalledMs))
   response.on('timeout', () => {
     if (response.writableEnded) response.destroy()
   })

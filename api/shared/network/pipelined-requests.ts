@@ -24,7 +24,7 @@ export function createPipelines(): (request: IncomingMessage, response: ServerRe
     const { latest: previous } = connection
     connection.latest = response
     connection.unanswered++
-    response.once('close', () => connection.unanswered--)
+    response.on('close', () => connection.unanswered--)
     if (known === undefined) {
       connections.set(socket, connection)
       return true

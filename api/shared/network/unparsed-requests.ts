@@ -68,7 +68,7 @@ const DRAIN_MS = 1000
  * CONNECT.
  */
 export function answerUnparsedRequests(server: Server): void {
-  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
+  const latest = new WeakMap<Duplex, ServerResponse>()
   const refused = new WeakSet<Duplex>()
   const answer = (socket: Duplex, refusal: Refusal) => {
     if (refused.has(socket)) return
@@ -80,7 +80,7 @@ export function answerUnparsedRequests(server: Server): void {
     }
     socket.on('error', () => {})
     // Signals the handler of the request immediately that its body ends.
-    if (current?.response.writableFinished === false) {
+    if (current?.writableFinished === false) {
       socket.end(textOf(refusal), () => socket.destroy())
       return
     }
@@ -89,7 +89,7 @@ export function answerUnparsedRequests(server: Server): void {
     const timer = setTimeout(() => socket.destroy(), DRAIN_MS)
     socket.once('close', () => clearTimeout(timer))
   }
-  server.prependListener('request', (request, response) => latest.set(request.socket, { request, response }))
+  server.prependListener('request', ({ socket }, response) => latest.set(socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy()
     else answer(socket, REFUSAL_BY_ERROR[error.code ?? ''] ?? NOT_HTTP)
@@ -103,9 +103,10 @@ export function answerUnparsedRequests(server: Server): void {
  * a different one than the handler would.
  */
 export function refuseWithoutHost(request: IncomingMessage, response: ServerResponse): boolean {
-  const hosts = request.headersDistinct.host ?? []
-  if (hosts.length === 1 || (hosts.length === 0 && request.httpVersion !== '1.1')) return false
-  refuse(response, hosts.length === 0 ? HOST_MISSING : HOST_TWICE)
+  // Alternating names and values. `headersDistinct` would sort all headers of each request.
+  const hosts = request.rawHeaders.filter((text, i) => i % 2 === 0 && /^host$/i.test(text)).length
+  if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) return false
+  refuse(response, hosts === 0 ? HOST_MISSING : HOST_TWICE)
   return true
 }
 
@@ -142,10 +143,10 @@ export function refuse(response: ServerResponse, { status, code, message }: Refu
  * Whether the next bytes on the connection belong to the rejected request: the previous response is finished, or it
  * belongs to this request, whose body is malformed, and has not started.
  */
-function isNext({ request, response }: { request: IncomingMessage; response: ServerResponse }): boolean {
+function isNext(response: ServerResponse): boolean {
   if (response.writableFinished) return true
   // A response that waits for an earlier one has no socket assigned.
-  return !request.complete && !response.headersSent && response.socket !== null
+  return !response.req.complete && !response.headersSent && response.socket !== null
 }
 
 function textOf({ status, code, message }: Refusal): string {
