@@ -20,6 +20,15 @@ export function requestContext({
   metrics: Metrics
   record?: RequestRecorder['record']
 }): Middleware<AppState> {
+  // None of the fields of the last line is a secret, and looking for secrets takes longer than writing it.
+  const lines = log.child({}, { redact: [] })
+  const prototype = {
+    requestId: '',
+    // Most requests log only their last line.
+    get log() {
+      return log.child({ requestId: this.requestId })
+    },
+  }
   const observers = new Map<string, RequestObserver>()
   function observerOf(labels: { route: string; method: string; status: number }) {
     const name = `${labels.method} ${labels.status} ${labels.route}`
@@ -30,8 +39,8 @@ export function requestContext({
 
   return async function context(ctx, next) {
     const requestId = requestIdOf(ctx.req.headers['x-request-id'])
+    ctx.state = Object.create(prototype)
     ctx.state.requestId = requestId
-    logLazily(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     // Unless the route says otherwise. Some proxies store every response without this header, also of callers with keys.
     ctx.set('Cache-Control', 'no-store')
@@ -54,7 +63,7 @@ export function requestContext({
           status: ctx.status,
           durationMs: Math.round(ms),
         })
-      log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
+      lines.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }
   }
 }
@@ -67,15 +76,4 @@ function describeRequest({ requestId = '', route, errorCode, key }: Partial<AppS
 /** The sent ID if it has a simple format, otherwise a new one. */
 export function requestIdOf(sent: string | readonly string[] | undefined): string {
   return typeof sent === 'string' && USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
-}
-
-/** Creates the logger lazily: most requests log only their last line. */
-function logLazily(state: AppState, createLog: () => Log): void {
-  let log: Log | undefined
-  Object.defineProperty(state, 'log', {
-    get: () => {
-      log ??= createLog()
-      return log
-    },
-  })
 }

@@ -2,7 +2,8 @@ import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import { activeTraceIds } from './telemetry.ts'
 
 export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'info' | 'debug'> & {
-  child(fields: Record<string, unknown>): Log
+  /** Without `redact`, the child redacts what its parent does. */
+  child(fields: Record<string, unknown>, options?: { redact: [] }): Log
 }
 
 /** The log of a process. */

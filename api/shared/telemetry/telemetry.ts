@@ -101,6 +101,7 @@ const RATIOS: Readonly<Record<string, (argument: string | undefined) => number>>
 
 /** Set once on start-up; read on every request. */
 let isOn = false
+export const isTracing = () => isOn
 
 function isWanted(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false
@@ -229,7 +230,6 @@ export async function withRequestSpan(
   { method, headers, scheme }: { method: string; headers: object; scheme: string },
   answer: () => Promise<AnsweredRequest>,
 ): Promise<void> {
-  if (!isOn) return void (await answer())
   const above = propagation.extract(ROOT_CONTEXT, headers)
   const known = METHODS.includes(method) ? method : '_OTHER'
   const attributes = { 'http.request.method': known, 'url.scheme': scheme }
