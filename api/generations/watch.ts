@@ -30,59 +30,43 @@ const POLL_MS = 2000
 
 const checkChange = compileCheck(GenerationChangeSchema)
 
+/** All watches are polled in one turn of the event loop, of which `generations` reads with one statement. */
 export function createGenerationWatch({
   generations,
   subscriptions,
 }: {
-  generations: Pick<Generations, 'find' | 'findMany'>
+  generations: Pick<Generations, 'find'>
   subscriptions: Subscriptions
 }): GenerationWatch {
-  const changes = new EventEmitter().setMaxListeners(0)
-  const followed = new Map<string, { followers: number; unsubscribe: () => void }>()
   const stopping = new AbortController()
-  let polling: NodeJS.Timeout | undefined
-
-  const poll = async () => {
-    const records = await generations.findMany([...followed.keys()]).catch(() => [])
-    for (const { id, status, progress, updatedAt } of records) {
-      changes.emit(id, { id, status, progress, updatedAt: updatedAt.getTime() } satisfies GenerationChange)
-    }
-  }
-  const hold = (id: string) => {
-    const known = followed.get(id)
-    const unsubscribe =
-      known?.unsubscribe ?? subscriptions.subscribe(generationChannel(id), (message) => publishChange(changes, message))
-    followed.set(id, { followers: (known?.followers ?? 0) + 1, unsubscribe })
-    polling ??= setInterval(poll, POLL_MS)
-  }
-  const release = (id: string) => {
-    const known = followed.get(id)
-    if (!known) return
-    if (known.followers > 1) {
-      followed.set(id, { ...known, followers: known.followers - 1 })
-      return
-    }
-    known.unsubscribe()
-    followed.delete(id)
-    if (followed.size > 0) return
-    clearInterval(polling)
-    polling = undefined
-  }
+  const polls = new EventEmitter().setMaxListeners(0)
+  setInterval(() => polls.emit('poll'), POLL_MS).unref()
 
   const watch: GenerationWatch = {
     follow: async function* (id, signal) {
       const until = AbortSignal.any([signal, stopping.signal])
-      // Subscribe before the first read, so that no change is missed.
-      hold(id)
-      const incoming = on(changes, id)
+      const changes = new EventEmitter()
+      const incoming = on(changes, 'change')
+      // Before the first read, so that no change is missed.
+      const unsubscribe = subscriptions.subscribe(generationChannel(id), (message) => {
+        const result = checkChange(message)
+        if (result.ok) changes.emit('change', result.value)
+      })
+      const poll = async () => {
+        const record = await generations.find(id).catch(() => null)
+        if (record)
+          changes.emit('change', { ...record, updatedAt: record.updatedAt.getTime() } satisfies GenerationChange)
+      }
+      polls.on('poll', poll)
       const end = () => incoming.return?.()
       until.addEventListener('abort', end)
       try {
         if (!until.aborted) yield* latest(incoming, () => generations.find(id))
       } finally {
         until.removeEventListener('abort', end)
+        polls.off('poll', poll)
+        unsubscribe()
         await end()
-        release(id)
       }
     },
     untilEnded: async (id, signal) => {
@@ -118,9 +102,4 @@ async function* latest(
 /** Event ID of a generation's state: a number that grows with every change. */
 export function eventId({ updatedAt, progress }: GenerationRecord): string {
   return `${updatedAt.getTime()}.${String(Math.round((progress ?? 0) * 1000)).padStart(4, '0')}`
-}
-
-function publishChange(changes: EventEmitter, message: unknown): void {
-  const result = checkChange(message)
-  if (result.ok) changes.emit(result.value.id, result.value)
 }
