@@ -53,24 +53,23 @@ export function requestContext({
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       if (!ctx.state.isSimulated) observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
-      const accountId = ctx.state.account?.id
+      const { account, key, errorCode, route: operation }: Partial<AppState> = ctx.state
+      const accountId = account?.id
       if (accountId !== undefined)
         record({
-          ...describeRequest(ctx.state),
+          requestId,
           accountId,
           createdAt,
+          route: operation?.path ?? 'unknown',
           method: ctx.method,
           status: ctx.status,
+          errorCode: errorCode ?? null,
+          keyLastFour: key?.lastFour ?? null,
           durationMs: Math.round(ms),
         })
       lines.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }
   }
-}
-
-function describeRequest({ requestId = '', route, errorCode, key }: Partial<AppState>) {
-  const [path, code] = [route?.path ?? 'unknown', errorCode ?? null]
-  return { requestId, route: path, errorCode: code, keyLastFour: key?.lastFour ?? null }
 }
 
 /** The sent ID if it has a simple format, otherwise a new one. */
