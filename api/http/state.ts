@@ -26,6 +26,8 @@ export interface AppState {
   shopper: Shopper
   /** The JSON body, or the `data` field and plain fields of a multipart body. */
   body: unknown
+  /** Size of a JSON body, decompressed. Set where only JSON is parsed. */
+  bodyBytes: number
   /** Plain fields of a multipart body. */
   fields: Readonly<Record<string, string>>
   files: readonly UploadedFile[]

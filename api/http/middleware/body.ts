@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Context, Middleware } from 'koa'
+import type { Middleware } from 'koa'
 import { assertStorable, parseBoundedJson } from '../bodies/bounded-json.ts'
 import { createDiskBudgets, type DiskBudget } from '../bodies/disk-budget.ts'
 import { readMultipart } from '../bodies/multipart.ts'
@@ -19,6 +19,7 @@ const MAX_OTHER_BYTES = MAX_FILE_BYTES
 /** Disk budget in megabytes of a parser without a shared budget. */
 const OWN_DISK_MB = 512
 const MB = 1024 * 1024
+const JSON_TYPES = ['json', '+json']
 
 export interface BodyOptions {
   /** Maximum size of a JSON body, and of all fields of a form together. */
@@ -41,7 +42,7 @@ export function parseBody({
   ownerOf = ({ state }) => state.account?.id ?? '',
   maxFiles = MAX_FILES,
 }: BodyOptions = {}): Middleware<AppState> {
-  const readJson = createJsonReader(maxJsonBytes)
+  const readText = createTextReader({ types: JSON_TYPES, maxBytes: maxJsonBytes })
   const withFolder = createUploadFolders(join(tmpdir(), 'drape-uploads'))
   const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
   const limits = {
@@ -67,7 +68,7 @@ export function parseBody({
         await next()
       }).finally(share.release)
     }
-    ctx.state.body = await readJson(ctx)
+    ctx.state.body = parseJson(await readText(ctx), '')
     assertStorable(ctx.state.body, '')
     await next()
   }
@@ -75,16 +76,13 @@ export function parseBody({
 
 /** Parses a JSON body of at most 1 MB. The handler checks whether it can be stored (`assertStorable`). */
 export function parseJsonBody(): Middleware<AppState> {
-  const readJson = createJsonReader(MB)
+  const readText = createTextReader({ types: JSON_TYPES, maxBytes: MB })
   return async function jsonBody(ctx, next) {
-    ctx.state.body = await readJson(ctx)
+    const text = await readText(ctx)
+    ctx.state.bodyBytes = Buffer.byteLength(text)
+    ctx.state.body = parseJson(text, '')
     await next()
   }
-}
-
-function createJsonReader(maxBytes: number) {
-  const readText = createTextReader({ types: ['json', '+json'], maxBytes })
-  return async (ctx: Context): Promise<unknown> => parseJson(await readText(ctx), '')
 }
 
 function parseJson(text: string, path: string): unknown {

@@ -64,10 +64,8 @@ async function spend(ctx: AppContext, budgets: readonly (readonly [RateLimiter, 
 }
 
 /** Counts batches that are rejected later, too. */
-function sizeOf({ state: { body } }: AppContext): { events: number; bytes: number } {
+function sizeOf({ state: { body, bodyBytes } }: AppContext): { events: number; bytes: number } {
   const { events } = (body ?? {}) as { events?: unknown }
   const count = Array.isArray(events) ? Math.max(1, events.length) : 1
-  // Not the Content-Length: the body may be compressed.
-  const sent = Buffer.byteLength(JSON.stringify(body ?? null))
-  return { events: count, bytes: Math.max(sent, count * MIN_STORED_BYTES) }
+  return { events: count, bytes: Math.max(bodyBytes, count * MIN_STORED_BYTES) }
 }
