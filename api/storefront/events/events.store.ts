@@ -101,20 +101,20 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
   const byKey = new Map(events.toReversed().map((event) => [keyOf(origin.accountId, event.insertId), event]))
   const keys = [...byKey.keys()].sort()
   const sorted = keys.flatMap((key) => byKey.get(key) ?? [])
-  const column = (type: string, of: (event: NewEvent) => string | number | null) => sql.array(sorted.map(of), type)
+  const column = (type: string, of: (event: NewEvent) => string | null) => sql.array(sorted.map(of), type)
   return sql.type(Stored)`
     with clock as (
       select received_at, (received_at at time zone 'UTC')::date as received_on
       from (select coalesce(${receivedAt?.toISOString() ?? null}, now_ms())) as given (received_at)
     ), sent as (
       select * from unnest(
-        ${sql.array(keys, 'uuid')},
+        ${arrayText(keys)}::uuid[],
         ${column('text', ({ name }) => name)},
         ${column('text', ({ insertId }) => insertId)},
         ${column('text', ({ productId }) => productId)},
         ${column('text', ({ generationId }) => generationId)},
         ${column('jsonb', ({ properties }) => properties)},
-        ${column('timestamptz', ({ happenedAt }) => readableTime(happenedAt).toISOString())}
+        ${arrayText(sorted.map(({ happenedAt }) => readableTime(happenedAt).toISOString()))}::timestamptz[]
       ) as event (key, name, insert_id, product_id, generation_id, properties, happened_at)
     ), fresh as (
       insert into event_keys (key, received_on)
@@ -138,6 +138,11 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
     ), ${forward ? intoOutbox : sql.fragment``}
     stored as (insert into events (${columns}) select ${columns} from event)
     select count(*)::integer as stored from fresh`
+}
+
+/** An array of texts without special characters: the driver would look for them in each. */
+function arrayText(values: readonly string[]): string {
+  return `{${values.join(',')}}`
 }
 
 const columns = sql.fragment`
