@@ -11,7 +11,7 @@ import { trimForwarded } from './middleware/forwarded-headers.ts'
 import { refuseByPage } from './middleware/refuse-by-page.ts'
 import { refuseTarget } from './middleware/refuse-target.ts'
 import { requestContext } from './middleware/request-context.ts'
-import { traceRequests } from './middleware/trace.ts'
+import { traceRequest } from './middleware/trace.ts'
 import type { RequestRecorder } from './request-recorder.ts'
 import type { AppState } from './state.ts'
 
@@ -41,7 +41,7 @@ export function createApp({
   // A caller can forge every address before those that our own proxies appended.
   const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   app.use(trimForwarded)
-  app.use(traceRequests())
+  app.use(traceRequest)
   app.use(requestContext({ log, metrics, record }))
   app.use(storefrontCors({ development }))
   app.use(translateErrors())

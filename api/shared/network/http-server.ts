@@ -54,7 +54,8 @@ export function createHttpServer(
       if (next !== true && !(await next)) return
       if (refuseWithoutHost(request, response) || refuseUndecodableUrl(request, response)) return
       dropWhenStalled(response, stalledMs)
-      response.on('close', () => closeWhenStopped(server))
+      // A connection that was busy when the server stopped is kept open after its response, and the stop would wait for it.
+      response.on('close', () => server.listening || setImmediate(() => server.closeIdleConnections()))
       // RFC 9112, 6.1: a proxy may have framed such a request differently.
       if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
         return refuse(response, BAD_REQUEST)
@@ -88,8 +89,3 @@ const BAD_REQUEST = {
   status: 400,
 } as const
 const FAULT = { code: 'INTERNAL_ERROR', message: 'The request could not be handled.', status: 500 } as const
-
-/** A connection that was busy when the server stopped is kept open after its response, and the stop would wait for it. */
-function closeWhenStopped(server: Server): void {
-  if (!server.listening) setImmediate(() => server.closeIdleConnections())
-}

@@ -211,24 +211,17 @@ function markFailed(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-export interface AnsweredRequest {
-  /** The pattern of the route; undefined when no route matched. */
-  readonly route: string | undefined
-  readonly status: number
-  readonly accountId: string | undefined
-}
-
 // Other methods would create unlimited span names; https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 const METHODS = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']
 
 /**
  * Handles a request inside a server span that continues its caller's `traceparent`, if our sampler chooses it. Follows
  * OpenTelemetry's HTTP conventions, except that paths, queries and headers are omitted because they can contain
- * credentials.
+ * credentials. `route` is undefined when no route matched.
  */
 export async function withRequestSpan(
   { method, headers, scheme }: { method: string; headers: object; scheme: string },
-  answer: () => Promise<AnsweredRequest>,
+  answer: () => Promise<{ route: string | undefined; status: number; accountId: string | undefined }>,
 ): Promise<void> {
   const above = propagation.extract(ROOT_CONTEXT, headers)
   const known = METHODS.includes(method) ? method : '_OTHER'
@@ -271,26 +264,26 @@ export function describeSpan(attributes: Attributes): void {
 
 /** The active span as a W3C `traceparent`, for continuation in another process; undefined when nothing is recorded. */
 export function activeTraceparent(): string | undefined {
-  const active = trace.getActiveSpan()?.spanContext()
-  if (!active || !trace.isSpanContextValid(active)) return undefined
-  return `00-${active.traceId}-${active.spanId}-0${active.traceFlags & 1}`
+  const active = findActive()
+  return active && `00-${active.traceId}-${active.spanId}-0${active.traceFlags & 1}`
 }
 
 /** Log fields of the active span; empty when there is none. */
 export function activeTraceIds(): { trace_id?: string; span_id?: string } {
+  const active = findActive()
   // Always a new object: the logger modifies it.
-  if (!isOn) return {}
-  const active = trace.getActiveSpan()?.spanContext()
-  if (!active || !trace.isSpanContextValid(active)) return {}
-  return { trace_id: active.traceId, span_id: active.spanId }
+  return active ? { trace_id: active.traceId, span_id: active.spanId } : {}
 }
 
 /** Labels of an exemplar: the active trace, or none if the trace is not recorded and can therefore not be found. */
 export function traceExemplar(): { trace_id?: string } {
-  if (!isOn) return {}
-  const active = trace.getActiveSpan()?.spanContext()
-  if (!active || !trace.isSpanContextValid(active) || (active.traceFlags & TraceFlags.SAMPLED) === 0) return {}
-  return { trace_id: active.traceId }
+  const active = findActive()
+  return active && active.traceFlags & TraceFlags.SAMPLED ? { trace_id: active.traceId } : {}
+}
+
+function findActive() {
+  const active = isOn ? trace.getActiveSpan()?.spanContext() : undefined
+  return active && trace.isSpanContextValid(active) ? active : undefined
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/

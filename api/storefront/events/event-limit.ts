@@ -36,8 +36,10 @@ export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimit
   const senderDay = budgetOf('sender-day', Math.round(limits.EVENTS_PER_MINUTE * SENDER_BYTES_OF_DAY), DAY_SECONDS)
 
   return async function limit(ctx, next) {
-    const { key, shop, shopper } = ctx.state
-    const { events, bytes } = sizeOf(ctx as AppContext)
+    const { key, shop, shopper, body, bodyBytes } = ctx.state
+    // A batch that is rejected later counts, too.
+    const events = Math.max(1, countEvents(body))
+    const bytes = Math.max(bodyBytes, events * MIN_STORED_BYTES)
     const sender = shop?.id ?? key.id
     // Check the budgets of the address first, so that one address cannot exhaust the budget of all visitors.
     if (!shopper.isAddressShared) {
@@ -63,9 +65,7 @@ async function spend(ctx: AppContext, budgets: readonly (readonly [RateLimiter, 
   throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events. Send the batch again after the seconds in Retry-After.')
 }
 
-/** Counts batches that are rejected later, too. */
-function sizeOf({ state: { body, bodyBytes } }: AppContext): { events: number; bytes: number } {
+export function countEvents(body: unknown): number {
   const { events } = (body ?? {}) as { events?: unknown }
-  const count = Array.isArray(events) ? Math.max(1, events.length) : 1
-  return { events: count, bytes: Math.max(bodyBytes, count * MIN_STORED_BYTES) }
+  return Array.isArray(events) ? events.length : 1
 }

@@ -8,6 +8,7 @@ import { DrapeError, type FieldProblem } from '../../shared/contract/errors.ts'
 import { compileInputCheck, type Static } from '../../shared/contract/schema.ts'
 import { browserId, parseShopperId } from '../../shared/shopper-id.ts'
 import type { Metrics } from '../../shared/telemetry/metrics.ts'
+import { countEvents } from './event-limit.ts'
 import {
   EventsAnswer,
   MAX_EVENTS,
@@ -234,11 +235,6 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
       }
     }
   }
-}
-
-function countEvents(body: unknown): number {
-  const { events } = (body ?? {}) as { events?: unknown }
-  return Array.isArray(events) ? events.length : 1
 }
 
 function messageOf(error: unknown): string {
