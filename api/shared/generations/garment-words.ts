@@ -1,4 +1,4 @@
-import type { Category } from './garment.ts'
+import type { Category } from './generation.ts'
 
 /**
  * Names of garments in shops by category, in lower case without accents, in singular and in plural if it differs. Germanic
