@@ -1,6 +1,7 @@
 import { dashboard } from './dashboard/feature.ts'
 import type { Extension, Feature } from './feature.ts'
 import { guide } from './guide/feature.ts'
+import { outfits } from './outfits/feature.ts'
 import { playground } from './playground/feature.ts'
 import { InvalidConfiguration, splitList } from './shared/process/config.ts'
 import { storefront } from './storefront/feature.ts'
@@ -9,7 +10,7 @@ import { testMode } from './test-mode/feature.ts'
 import { trust } from './trust/feature.ts'
 
 /** All extensions, in the order in which they start. */
-export const FEATURES: readonly Feature[] = [testMode, storefront, trust, widget, playground, guide, dashboard]
+export const FEATURES: readonly Feature[] = [testMode, outfits, storefront, trust, widget, playground, guide, dashboard]
 
 /**
  * The features in a comma-separated list of names; `all` and `none` are lists too.

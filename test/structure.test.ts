@@ -16,7 +16,7 @@ interface Import {
   readonly isPackage: boolean
 }
 
-const EXTENSIONS = ['dashboard', 'guide', 'playground', 'storefront', 'test-mode', 'trust', 'widget']
+const EXTENSIONS = ['dashboard', 'guide', 'outfits', 'playground', 'storefront', 'test-mode', 'trust', 'widget']
 
 /** What an extension may import of others: the dashboard shows their data, and the server of the widget its texts. */
 const SHOWN: Readonly<Record<string, RegExp>> = {

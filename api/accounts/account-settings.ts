@@ -8,6 +8,9 @@ export const DEFAULT_REQUESTS = { reads: 6000, writes: 100, polls: 300 } as cons
 export const DEFAULT_FAILED_PER_HOUR = 200
 export const DEFAULT_STORAGE_MEGABYTES = 102_400
 
+/** What the price of a try-on pays for. */
+const OUTFIT_PRICINGS = ['layer', 'outfit'] as const
+
 const DAYS = { minimum: 1, maximum: 90 } as const
 const COUNT = { minimum: 1, maximum: 1_000_000_000 } as const
 /** From 0. */
@@ -88,6 +91,12 @@ export const ACCOUNT_SETTINGS = {
   },
   safetyLevel: { ...SAFETY_LEVEL, absent: 'off' },
   allowsSwimwear: ALLOWS_SWIMWEAR,
+  outfitPricing: {
+    schema: Type.Enum([...OUTFIT_PRICINGS]),
+    label: 'Price of outfits',
+    absent: 'layer',
+    meanings: { layer: 'one try-on for each product', outfit: 'one try-on for all products' },
+  },
   serviceClass: {
     schema: Type.Enum([...ACCOUNT_CLASSES]),
     label: 'Class of service',

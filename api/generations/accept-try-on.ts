@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { AccountSettings } from '../accounts/account-settings.ts'
 import { assertScope } from '../accounts/restrictions.ts'
 import { checkConsent } from '../consents/check-consent.ts'
 import type { Consents } from '../consents/consents.store.ts'
@@ -15,8 +16,9 @@ import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { formatPath } from '../shared/contract/schema.ts'
 import type { ProductInput } from '../shared/database/product-merge.store.ts'
+import type { Layer } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
-import type { Acceptance } from './acceptance.store.ts'
+import type { Acceptance, OutfitAcceptance } from './acceptance.store.ts'
 import type { EngineChoice } from './engines/choice.ts'
 import { defaultDeadline } from './engines/deadline.ts'
 import type { KnownEngine } from './engines/directory.ts'
@@ -29,6 +31,8 @@ export interface AcceptanceParts {
   readonly productPhotos: ProductPhotos
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
+  /** As `accept`. */
+  readonly acceptOutfit: (call: OutfitAcceptance) => Promise<boolean>
   readonly generations: Generations
   /** Notifies the relay of new work. */
   readonly wake: () => void
@@ -41,11 +45,19 @@ export interface AcceptanceParts {
 export interface SentTryOn {
   readonly body: TryOnBody
   readonly translated: Translated
+  /** Present if the products of the call are an outfit. */
+  readonly outfit?: {
+    readonly isPartial: boolean
+    /** Finds the layer of each product; throws `VALIDATION_FAILED` for products that are no outfit. */
+    readonly plan: () => Promise<readonly Layer[]>
+  }
 }
 
 interface AcceptedCall {
   readonly generationId: string
   readonly productExternalId: string
+  /** The products of an outfit, in the order of the call; null for a single product. */
+  readonly layers: readonly { readonly externalId: string; readonly layer: Layer }[] | null
   readonly engine: string
   readonly requestedEngine: string | null
   /** Null when the wait is unknown. */
@@ -60,33 +72,49 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const generationId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await parts.generations.find(generationId) : null
   if (earlier) return { ...earlier, generationId, estimate: null }
-  const [sentProduct] = sent.body.products
-  if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or updates a product')
+  if (sent.body.products.some(isUpsert))
+    assertScope(ctx.state.key, ['products'], 'A try-on that creates or updates a product')
   if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
   const consent = await readConsent(ctx, parts, sent)
+  const planned = (await sent.outfit?.plan()) ?? null
   const chosen = await chooseEngine(ctx, parts, sent)
   const { engine, requestedEngine, estimating } = chosen
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
   const signal = disconnectSignal(ctx)
-  const product = await storeProduct(ctx, parts, { sent, signal })
+  const products: ProductInput[] = []
+  for (const index of sent.body.products.keys()) products.push(await storeProduct(ctx, parts, { sent, signal, index }))
+  const [product] = products
   const person = await storePerson(ctx, parts, { sent, signal })
-  await acceptOnce(
-    {
-      ...callOf(ctx, sent, person),
-      generationId,
-      product,
-      ...chargeOf(engine),
-      requestedEngine,
-      consent,
-      deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
-    },
-    parts,
-    person,
-  )
+  const call = {
+    ...callOf(ctx, sent, person),
+    generationId,
+    engine: engine.name,
+    garmentTypes: engine.garmentTypes,
+    requestedEngine,
+    consent,
+    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
+  }
+  const layers = planned?.map((layer, i) => ({ layer, product: products[i] })) ?? null
+  const accepting =
+    layers === null
+      ? parts.accept({ ...call, product, cost: engine.credits })
+      : parts.acceptOutfit({ ...call, layers, ...priceOutfit(engine, ctx.state.account.settings, layers.length) })
+  await acceptOnce(accepting, parts, person)
   parts.wake()
-  const { externalId: productExternalId } = product
-  return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
+  return {
+    generationId,
+    productExternalId: product.externalId,
+    layers: layers?.map(({ layer, product: { externalId } }) => ({ layer, externalId })) ?? null,
+    engine: engine.name,
+    requestedEngine,
+    estimate: await estimating,
+  }
+}
+
+/** `layerCost`: the part of the price that is refunded for a layer that is left out. */
+function priceOutfit({ credits }: KnownEngine, { outfitPricing = 'layer' }: AccountSettings, layers: number) {
+  return outfitPricing === 'layer' ? { cost: credits * layers, layerCost: credits } : { cost: credits, layerCost: 0 }
 }
 
 /** Checks the consent of a call before anything of the call is stored. */
@@ -112,7 +140,7 @@ async function assertTest(
 function chooseEngine(
   { state: { account } }: AppContext,
   { chooseEngine: choose, findProduct }: AcceptanceParts,
-  { body: { products, priority, output }, translated: { written } }: SentTryOn,
+  { body: { products, priority, output }, translated: { written }, outfit }: SentTryOn,
 ) {
   return choose(
     {
@@ -120,7 +148,8 @@ function chooseEngine(
       isBatch: priority === 'batch',
       requested: output.engine,
       mayFallBack: output.fallback,
-      findImages: () => imagesOf(products[0], account.id, findProduct),
+      isOutfit: outfit !== undefined,
+      findImages: () => Promise.all(products.map((product) => imagesOf(product, account.id, findProduct))),
     },
     formatPath(written(['output', 'engine'])),
   )
@@ -149,14 +178,10 @@ function storePerson(
   })
 }
 
-function chargeOf({ name, garmentTypes, credits }: KnownEngine) {
-  return { engine: name, garmentTypes, cost: credits }
-}
-
 /** The call as input of the acceptance. */
 function callOf(
   { state: { account, receivedAt } }: AppContext,
-  { body, translated: { written } }: SentTryOn,
+  { body, translated: { written }, outfit }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
   const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
@@ -166,20 +191,20 @@ function callOf(
     externalUserId: body.externalUserId ?? null,
     imageId,
     imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
-    options: { watermark, seed, mode, format, fullResolution },
+    options: { watermark, seed, mode, format, fullResolution, ...(outfit?.isPartial && { partial: true }) },
     keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
     isBatch: body.priority === 'batch',
   }
 }
 
-/** Accepts the call. Deletes its photo if the call was refused or was accepted before. */
+/** Awaits the acceptance. Deletes the photo of the call if it was refused or was accepted before. */
 async function acceptOnce(
-  call: Acceptance,
-  { accept, personPhotos }: AcceptanceParts,
+  accepting: Promise<boolean>,
+  { personPhotos }: AcceptanceParts,
   { imageId, uploadedNow }: ResolvedPhoto,
 ): Promise<void> {
   try {
-    const isNew = await accept(call)
+    const isNew = await accepting
     if (!isNew && uploadedNow) await personPhotos.discard(imageId)
   } catch (error) {
     // After any other error the call may have been accepted, and the generation may need the photo.
@@ -233,13 +258,13 @@ function isUpsert({ externalId, title, description, images, validForDays, metada
 async function storeProduct(
   { state: { account, files, resourceId } }: AppContext,
   { productPhotos }: AcceptanceParts,
-  { sent: { body, translated }, signal }: Storing,
+  { sent: { body, translated }, signal, index }: Storing & { readonly index: number },
 ): Promise<ProductInput> {
   // Named individually, so that unknown fields of a caller cannot override ours.
-  const { externalId, title, description, images, validForDays, metadata } = body.products[0]
+  const { externalId, title, description, images, validForDays, metadata } = body.products[index]
   const product = {
     id: uuidv7(),
-    externalId: externalId ?? `_anon_${resourceId}`,
+    externalId: externalId ?? `_anon_${resourceId}${index === 0 ? '' : `-${index}`}`,
     anonymous: externalId === undefined,
     title,
     description,
@@ -248,6 +273,7 @@ async function storeProduct(
     validForDays: externalId === undefined ? undefined : validForDays,
   }
   if (images === undefined) return product
-  const fieldOf = (index: number) => imageField(['products', '0', 'images', String(index)], translated.written)
+  const fieldOf = (image: number) =>
+    imageField(['products', String(index), 'images', String(image)], translated.written)
   return { ...product, images: await productPhotos.store(images, { account, files, signal, fieldOf }) }
 }

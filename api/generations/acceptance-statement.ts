@@ -1,5 +1,5 @@
 import { DEFAULT_FAILED_PER_HOUR } from '../accounts/account-settings.ts'
-import { type Static, Type } from '../shared/contract/schema.ts'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { rowType, sql } from '../shared/database/database.ts'
 import {
   abandonReplaced,
@@ -13,12 +13,27 @@ import {
   newFields,
   type ProductInput,
 } from '../shared/database/product-merge.store.ts'
-import { GARMENT_TYPES, type Options } from '../shared/generations/generation.ts'
+import {
+  GARMENT_TYPES,
+  type JobProduct,
+  type Layer,
+  type Options,
+  ProductImageSchema,
+} from '../shared/generations/generation.ts'
 import type { Consent } from '../shared/generations/generations.store.ts'
 import { isUsableBy } from '../shared/image/images.store.ts'
 import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/retention/lifetimes.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
 import { SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.store.ts'
+
+/** A product of an outfit, as the worker will see it. */
+export interface StoredLayer {
+  readonly layer: Layer
+  readonly externalId: string
+  /** Credits that are refunded if the layer is left out. */
+  readonly cost: number
+  readonly product: JobProduct
+}
 
 export interface Acceptance {
   readonly generationId: string
@@ -30,6 +45,8 @@ export interface Acceptance {
   /** JSON path of the image's ID in the request. */
   readonly imagePath?: string
   readonly product: ProductInput
+  /** The stored products of an outfit, in the order of the call; `product` refers to the first. Absent: `product` alone. */
+  readonly layers?: readonly StoredLayer[]
   readonly engine: string
   /** Engine that the call named, when a fallback engine replaces it. */
   readonly requestedEngine?: string | null
@@ -94,7 +111,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, photo_owners text[], external_id text,
         external_user_id text, shopper_hash text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
-        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb)
+        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb, layers jsonb, layer_products jsonb)
     ), erased as materialized (
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
@@ -126,7 +143,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, photo_user_id, shop_id,
-        shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent)
+        shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent, layers)
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
         nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
         ${cost}, ${engine}, ${requestedEngine}, allowed.options,
@@ -140,7 +157,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
             then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
           when allowed.keep_for_days is null then image.expires_at
           else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end,
-        allowed.consent
+        allowed.consent, allowed.layers
       from allowed join product using (external_id) join image on image.id = allowed.image_id cross join account
       order by place
       returning *
@@ -180,7 +197,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
           'crop', image.crop),
         'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
           'description', product.description, 'images', product.images),
-        'traceparent', call.traceparent)
+        'layers', call.layer_products, 'traceparent', call.traceparent)
       from generation join call on call.id = generation.id join image on image.id = generation.image_id
         join product on product.id = generation.product_id cross join account cross join shop
       returning generation_id
@@ -198,6 +215,31 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       coalesce((select failing from quota), false) as failing
     from call left join queued on queued.generation_id = call.id
     order by place`
+}
+
+const JobProductRow = rowType(
+  Type.Object({
+    id: Type.String(),
+    imagesEdition: Type.String(),
+    title: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    images: Type.Array(ProductImageSchema),
+  }),
+)
+
+/**
+ * Statement that uses one product of an outfit as `acceptanceStatement` uses the product of its calls. Returns no row for a product that
+ * does not exist, or for a new one without images. Locks the account first, so that acceptances cannot deadlock.
+ */
+export function layerStatement(accountId: string, product: ProductInput) {
+  return sql.type(JobProductRow)`
+    with account as (
+      select id from accounts where id = ${accountId} for no key update
+    ), ${lockStored([product.externalId])}, allowed as (
+      select ${product.externalId}::text as external_id from locked
+      where ${hasImages(product)} or exists (select from stored where live)
+    ), ${isReference(product) ? useProducts : upsertProduct(product)}
+    select id, images_edition as "imagesEdition", title, description, images from product`
 }
 
 /** Whether a `call` may use its `image`. */
@@ -226,6 +268,10 @@ function rowOf(call: Acceptance, place: number) {
     is_batch: call.isBatch ?? false,
     traceparent: call.traceparent ?? null,
     consent: call.consent ?? null,
+    layers:
+      call.layers?.map(({ layer, externalId, cost, product }) => ({ layer, externalId, cost, title: product.title })) ??
+      null,
+    layer_products: call.layers?.map(({ layer, product }) => ({ layer, product })) ?? null,
     waited_seconds: call.waitedSeconds ?? 0,
   }
 }

@@ -1,11 +1,18 @@
 import { UniqueIntegrityConstraintViolationError } from 'slonik'
 import { erasedMeanwhile } from '../photos/person-photos.ts'
+import { createProducts } from '../products/products.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
-import type { Database } from '../shared/database/database.ts'
+import { type Database, withinTransaction } from '../shared/database/database.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
 import { isReference, type ProductInput } from '../shared/database/product-merge.store.ts'
-import { usableImages } from '../shared/generations/generation.ts'
-import { type Acceptance, acceptanceStatement, type Verdict } from './acceptance-statement.ts'
+import { type Layer, usableImages } from '../shared/generations/generation.ts'
+import {
+  type Acceptance,
+  acceptanceStatement,
+  layerStatement,
+  type StoredLayer,
+  type Verdict,
+} from './acceptance-statement.ts'
 import { shopRefusal } from './shop-limits.store.ts'
 
 export type { Acceptance } from './acceptance-statement.ts'
@@ -39,7 +46,8 @@ export function kindOf({ accountId, engine, requestedEngine, garmentTypes, cost,
  */
 export async function acceptGenerations(database: Database, calls: readonly Acceptance[]): Promise<readonly Outcome[]> {
   const [{ product, garmentTypes }] = calls
-  if (product.images && usableImages(product.images, garmentTypes).length === 0) return calls.map(classificationMissing)
+  if (product.images && usableImages(product.images, garmentTypes).length === 0)
+    return calls.map((call) => classificationMissing(call))
   try {
     const verdicts = await database.any(acceptanceStatement(calls))
     return calls.map((call, i) => verdicts[i].accepted || refusal(verdicts[i], call))
@@ -55,6 +63,40 @@ export async function acceptGeneration(database: Database, call: Acceptance): Pr
   const [outcome] = await acceptGenerations(database, [call])
   if (outcome instanceof Error) throw outcome
   return outcome
+}
+
+/** A call with 2 or more products, in the order of the call. */
+export interface OutfitAcceptance extends Omit<Acceptance, 'product' | 'layers'> {
+  readonly layers: readonly { readonly layer: Layer; readonly product: ProductInput }[]
+  /** Credits that are refunded for each layer that is left out. */
+  readonly layerCost: number
+}
+
+/** Accepts an outfit as `acceptGeneration` accepts a try-on: in one transaction, so that a refused call stores no product. */
+export function acceptOutfit(database: Database, { layers, layerCost, ...call }: OutfitAcceptance): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    const within = withinTransaction(database, transaction)
+    const stored: StoredLayer[] = []
+    for (const [i, { layer, product }] of layers.entries()) {
+      const row = await within.maybeOne(layerStatement(call.accountId, product))
+      if (row === null) throw await unknownLayer(within, call.accountId, { product, path: `products[${i}]` })
+      if (usableImages(row.images, call.garmentTypes).length === 0)
+        throw classificationMissing(call, product.externalId)
+      stored.push({ layer, externalId: product.externalId, cost: layerCost, product: row })
+    }
+    const [{ externalId, product }] = stored
+    const first = { id: product.id, externalId, anonymous: false }
+    return acceptGeneration(within, { ...call, product: first, layers: stored })
+  })
+}
+
+async function unknownLayer(
+  database: Database,
+  accountId: string,
+  { product, path }: { readonly product: ProductInput; readonly path: string },
+): Promise<DrapeError> {
+  const found = isReference(product) ? await createProducts(database).find({ accountId, ...product }) : null
+  return unknownProduct({ product: found === null ? 'missing' : 'foreign' }, product, path)
 }
 
 async function acceptOneByOne(database: Database, calls: readonly Acceptance[]): Promise<Outcome[]> {
@@ -119,18 +161,22 @@ export function unknownPhoto(): DrapeError {
   })
 }
 
-function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
+function unknownProduct(verdict: Pick<Verdict, 'product'>, product: ProductInput, path = 'products[0]'): DrapeError {
   if (!isReference(product)) {
     return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', {
-      details: [{ path: 'products[0].images', message: 'must have at least 1 item' }],
+      details: [{ path: `${path}.images`, message: 'must have at least 1 item' }],
     })
   }
   if (verdict.product === 'foreign') return new DrapeError('FORBIDDEN', 'The product belongs to another account.')
   return new DrapeError('PRODUCT_NOT_FOUND', `The product ${product.externalId} does not exist.`)
 }
 
-function classificationMissing({ engine, garmentTypes }: Acceptance): DrapeError {
+function classificationMissing(
+  { engine, garmentTypes }: Pick<Acceptance, 'engine' | 'garmentTypes'>,
+  product?: string,
+): DrapeError {
   const [key] = garmentTypes
-  const message = `The engine ${engine} needs an image classified as ${key}, or one without a classification.`
+  const image = product === undefined ? 'an image' : `an image of the product ${product}`
+  const message = `The engine ${engine} needs ${image} classified as ${key}, or one without a classification.`
   return new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
 }

@@ -1,6 +1,6 @@
 import { named } from '../http/openapi/named-schema.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
-import { STATUSES } from '../shared/generations/generation.ts'
+import { LAYERS, STATUSES } from '../shared/generations/generation.ts'
 import { ErrorFields } from './error-fields.ts'
 
 const Engine = Type.Object(
@@ -67,6 +67,27 @@ export const ImagesExpired = Type.Boolean({
   description: 'True when the image has expired or was erased; resultImageUrl is absent then.',
 })
 
+const OutfitLayer = named(
+  'OutfitLayer',
+  Type.Object({
+    productExternalId: Type.String(),
+    layer: Type.Enum([...LAYERS], {
+      description: 'Layers are put on in the order bottoms, one-pieces, tops, outerwear.',
+    }),
+    applied: Type.Optional(
+      Type.Boolean({
+        description: 'When COMPLETED: whether the image shows the product. False only with partial: allowed.',
+      }),
+    ),
+    quality: Type.Optional(
+      Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'As quality of a generation.' })),
+    ),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'As warnings of a generation.' })),
+    errorCode: Type.Optional(Type.String({ description: 'Why the product was left out.' })),
+    errorMessage: Type.Optional(Type.String()),
+  }),
+)
+
 /** A generation as returned to callers. */
 export const Generation = named(
   'Generation',
@@ -98,6 +119,9 @@ export const Generation = named(
             'When COMPLETED: quality of the image by automatic measures; 1: no visible faults; null: not rated.',
         }),
       ),
+    ),
+    layers: Type.Optional(
+      Type.Array(OutfitLayer, { description: 'The products of an outfit, in the order of the call.' }),
     ),
     timings: Type.Optional(
       Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: duration of each stage in ms.' }),

@@ -39,6 +39,8 @@ export function createGenerationView({
   }
 }
 
+type Layer = NonNullable<GenerationRecord['layers']>[number]
+
 export interface Presented {
   /** Null when there is no result, or it has expired. */
   readonly resultImageUrl: string | null
@@ -51,8 +53,19 @@ export function presentGeneration(
   generation: GenerationRecord,
   { resultImageUrl, wait, appealUrl }: Presented,
 ): Generation {
-  const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, consent, createdAt, updatedAt } =
-    generation
+  const {
+    id,
+    status,
+    engine,
+    requestedEngine,
+    errorCode,
+    errorMessage,
+    errorDetails,
+    consent,
+    layers,
+    createdAt,
+    updatedAt,
+  } = generation
   return {
     generationId: id,
     status,
@@ -77,8 +90,18 @@ export function presentGeneration(
       ...(appealUrl !== null && { appealUrl }),
     }),
     ...(consent !== null && { consent }),
+    ...(layers !== null && { layers: layers.map(presentLayer) }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
+  }
+}
+
+function presentLayer({ externalId, layer, applied, quality, warnings, errorCode, errorMessage }: Layer) {
+  return {
+    productExternalId: externalId,
+    layer,
+    ...(applied === true && { applied, quality, warnings }),
+    ...(applied === false && { applied, errorCode: errorCode ?? undefined, errorMessage: errorMessage ?? undefined }),
   }
 }
 

@@ -8,8 +8,9 @@ import { createPublish } from '../shared/queue/pub-sub.ts'
 import { createJobQueue } from '../shared/queue/queue.ts'
 import { createRedis } from '../shared/queue/redis.ts'
 import { countEnds } from '../shared/telemetry/measured.ts'
+import { activeTraceparent } from '../shared/telemetry/telemetry.ts'
 import { acceptTogether } from './accept-together.ts'
-import { type Acceptance, acceptGenerations } from './acceptance.store.ts'
+import { type Acceptance, acceptGenerations, acceptOutfit, type OutfitAcceptance } from './acceptance.store.ts'
 import { createBacklog } from './backlog.store.ts'
 import { createBacklogGauges } from './backlog-gauges.ts'
 import { createEngineChoice } from './engines/choice.ts'
@@ -68,6 +69,13 @@ export function createTryOns(
     chooseEngine: choice.choose,
     defaultEngineOf: choice.defaultOf,
     present: createGenerationView({ storage, estimateWait: estimate.ofGeneration, appealUrlOf }),
+    /** As `accept`. */
+    acceptOutfit: async (call: OutfitAcceptance): Promise<boolean> => {
+      const waitedSeconds = (performance.now() - (call.receivedAt ?? performance.now())) / 1000
+      const isNew = await acceptOutfit(database, { ...call, traceparent: activeTraceparent(), waitedSeconds })
+      if (isNew && call.engine !== TEST_ENGINE) metrics.accepted.inc()
+      return isNew
+    },
     /** False when the generation was accepted before. */
     accept: async (call: Acceptance): Promise<boolean> => {
       const isNew = await acceptOne(call)

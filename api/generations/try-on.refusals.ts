@@ -10,6 +10,7 @@ import {
 import { ProductBody } from '../products/products.schema.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { formatPath } from '../shared/contract/schema.ts'
+import { MAX_LAYERS } from '../shared/generations/generation.ts'
 
 /**
  * Checks a try-on body for errors with their own code, before the schema is checked. Ignores malformed parts, which the
@@ -19,18 +20,30 @@ export function assertParts({ body, written }: Translated): void {
   if (!isObject(body)) throw bodyNotAnObject()
   // With a wrong number of products, none is checked: the intended one is unknown.
   const [product] = Array.isArray(body.products) && body.products.length === 1 ? body.products : []
-  if (isObject(product)) refuseProduct(product, written)
-  if (body.person === undefined || body.person === null) {
+  if (isObject(product)) refuseProduct(product, 0, written)
+  assertPerson(body)
+}
+
+/** As `assertParts`, for the products of an outfit. */
+export function assertOutfitParts({ body, written }: Translated): void {
+  if (!isObject(body)) throw bodyNotAnObject()
+  const products = Array.isArray(body.products) && body.products.length <= MAX_LAYERS ? body.products : []
+  for (const [i, product] of products.entries()) if (isObject(product)) refuseProduct(product, i, written)
+  assertPerson(body)
+}
+
+function assertPerson({ person }: Record<string, unknown>): void {
+  if (person === undefined || person === null) {
     throw new DrapeError('CUSTOMER_IMAGE_REQUIRED', 'Send the photo of the person in person.image.source.', {
       details: [{ path: 'person.image', message: 'is required' }],
     })
   }
 }
 
-function refuseProduct(product: Record<string, unknown>, written: Translated['written']): void {
+function refuseProduct(product: Record<string, unknown>, index: number, written: Translated['written']): void {
   const { externalId, images } = product
   if (isReserved(externalId) && !isReference(product)) throw reserved()
-  const at = ['products', '0', 'images']
+  const at = ['products', String(index), 'images']
   if (externalId == null && images == null) throw imagesRequired(formatPath(written(at)))
   if (Array.isArray(images)) assertUsableImages(images, { at, written })
 }

@@ -19,7 +19,8 @@ export interface TryOnParts extends AcceptanceParts {
 /** Maximum wait of a synchronous call for the end of its generation. */
 const WAIT_MS = 60_000
 
-const errors: readonly ErrorCode[] = [
+/** Errors of calls that accept a generation. */
+export const ACCEPTANCE_ERRORS: readonly ErrorCode[] = [
   'FORBIDDEN',
   'VALIDATION_FAILED',
   'PRODUCT_IMAGES_REQUIRED',
@@ -40,7 +41,8 @@ const errors: readonly ErrorCode[] = [
 ]
 
 const id = '$response.body#/generationId'
-const next = { getGeneration: { id }, followGeneration: { id }, cancelGeneration: { id } }
+/** What a caller can do next with the generation. */
+export const NEXT = { getGeneration: { id }, followGeneration: { id }, cancelGeneration: { id } }
 
 const shared = {
   method: 'post',
@@ -59,8 +61,8 @@ export const tryOnRoutes = [
     description: `The product is a reference to a stored product (only \`externalId\`), an upsert (\`externalId\` and other fields),
 which creates or updates the product, or a one-shot product (no \`externalId\`). A product created by this call expires 15 days after
 its last use, a one-shot product 7 days after its last use. An upsert with a restricted key also needs the scope \`products\`.`,
-    answers: { 201: { description: 'Accepted. The credits are reserved.', schema: AcceptedTryOn, next } },
-    errors,
+    answers: { 201: { description: 'Accepted. The credits are reserved.', schema: AcceptedTryOn, next: NEXT } },
+    errors: ACCEPTANCE_ERRORS,
     guards: writing,
     handler: postTryOn,
   }),
@@ -74,9 +76,9 @@ its last use, a one-shot product 7 days after its last use. An upsert with a res
       'Returns 201 when the generation has ended, and 202 after 60 seconds: then poll the generation. For programs that cannot poll; all others should use POST /tryon/v1/try-on.',
     answers: {
       201: { description: 'The generation is COMPLETED or FAILED.', schema: AwaitedTryOn },
-      202: { description: 'The generation has not ended yet. Fetch it by its id.', schema: AwaitedTryOn, next },
+      202: { description: 'The generation has not ended yet. Fetch it by its id.', schema: AwaitedTryOn, next: NEXT },
     },
-    errors: [...errors, 'GENERATION_NOT_FOUND'],
+    errors: [...ACCEPTANCE_ERRORS, 'GENERATION_NOT_FOUND'],
     guards: writing,
     handler: postTryOnSync,
   }),

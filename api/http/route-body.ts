@@ -7,14 +7,14 @@ type OperationJson = Extract<OperationBody, { json: unknown }>
 type OperationForm = Extract<OperationBody, { form: unknown }>
 
 /** Body of a route: its description in the document, and its conversion for the handler. */
-export type Body = Json | LegacyJson | Form | Extract<OperationBody, { bytes: unknown }>
+export type Body = Json | TranslatedJson | Form | Extract<OperationBody, { bytes: unknown }>
 
 type Json = OperationJson & {
-  readonly legacy?: undefined
+  readonly translate?: undefined
   /** A request without a body counts as an empty object. */
   readonly mayBeEmpty?: boolean
 }
-type LegacyJson = OperationJson & { readonly legacy: ObjectSchema } & Translation<unknown>
+type TranslatedJson = OperationJson & Translation<unknown>
 type Form = OperationForm & Partial<Translation<AppContext['state']['fields']>>
 
 /** Converts a body in an older format, or the text fields of a form, to the current format. */
@@ -49,7 +49,7 @@ export function createBodyReader(body: Body | undefined): (ctx: AppContext) => o
       return parse(ctx, ctx.state.fields)
     }
   }
-  if (body.legacy) {
+  if (body.translate) {
     const parse = createTranslatingParser(body.json, body)
     return (ctx) => parse(ctx, ctx.state.body)
   }

@@ -29,6 +29,13 @@ export function translateTryOn(sent: unknown): Translated {
   return { body, written, isDeprecated, warnings }
 }
 
+/** A body of an outfit, which has no older format. */
+export function describeOutfit(body: unknown): Translated {
+  const unknown = indicesOf(valueAt(body, ['products'])).flatMap((i) => unknownOf(body, ['products', i, 'images']))
+  const warnings = [...misplacedOf(body), ...new Set(unknown)]
+  return { body, written: (path) => path, isDeprecated: false, warnings }
+}
+
 /** New fields of a try-on body by the older field that they replace. */
 const REPLACED_BY: Readonly<Record<string, Path>> = {
   product: ['products'],

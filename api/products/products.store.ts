@@ -128,9 +128,14 @@ export function createProducts(database: Database) {
           count(*) filter (where status = 'COMPLETED') as completed, count(*) filter (where status = 'FAILED') as failed,
           coalesce(round(extract(epoch from avg(finished_at - generations.created_at) filter (where status = 'COMPLETED'))
             * 1000), 0)::bigint as "averageMs"
-        from products left join generations
-          on generations.account_id = products.account_id and generations.product_external_id = products.external_id
-          and (${from}::float8 is null or generations.created_at >= to_timestamp(${from}::float8 / 1000))
+        from products left join lateral (
+            select * from generations
+            where account_id = products.account_id and product_external_id = products.external_id
+            union all
+            select * from generations
+            where account_id = products.account_id and product_external_id <> products.external_id
+              and layers is not null and layers @> jsonb_build_array(jsonb_build_object('externalId', products.external_id))
+          ) as generations on (${from}::float8 is null or generations.created_at >= to_timestamp(${from}::float8 / 1000))
           and (${to}::float8 is null or generations.created_at <= to_timestamp(${to}::float8 / 1000))
         where ${isNamed(name)}
         group by products.id`),

@@ -115,7 +115,20 @@ async function complete(
   const hash = (await hashImage(cropped))?.hash ?? null
   if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
   await storage.put(key, image, { contentType: `image/${format}` })
-  const outcome = { resultKey: key, warnings, timings: {}, engineInfo: ENGINE_INFO, category: null }
+  const outcome = {
+    resultKey: key,
+    warnings,
+    timings: {},
+    engineInfo: ENGINE_INFO,
+    category: null,
+    layers: job.layers?.map(() => ({
+      applied: true,
+      warnings: [],
+      quality: null,
+      errorCode: null,
+      errorMessage: null,
+    })),
+  }
   if (await generations.complete({ id, attempt, outcome })) return
   await storage.delete([key])
   await objects.delete(key)

@@ -13,6 +13,9 @@ const TYPES = join(ROOT, 'api/client/schemas.ts')
 const NAMED = [
   'TryOn',
   'AcceptedTryOn',
+  'Outfit',
+  'AcceptedOutfit',
+  'OutfitLayer',
   'Generation',
   'Appeal',
   'Upload',

@@ -10,6 +10,7 @@ import { until } from '../support/until.ts'
 
 /** Paths of each extension, beside its operations of the OpenAPI document. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
+  outfits: ['/tryon/v1/outfits'],
   storefront: ['/s/unknown'],
   trust: ['/verify', '/removal'],
   widget: ['/widget.js', '/widget/de.json'],

@@ -9,6 +9,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
   'try-on': [
     'POST /tryon/v1/try-on',
     'POST /tryon/v1/try-on/sync',
+    'POST /tryon/v1/outfits',
     'POST /tryon/v1/images/upload',
     'GET /tryon/v1/generations/gen_1',
     'GET /tryon/v1/generations/gen_1/events',

@@ -129,6 +129,10 @@ describe('API keys and accounts', () => {
       const before = await everything()
       const person = (id: string) => ({ image: { source: { id } } })
       const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
+      const outfit = [
+        { images, layer: 'tops' },
+        { images, layer: 'bottoms' },
+      ]
       const tried: readonly [string, string, unknown, number, string][] = [
         ['POST', '/tryon/v1/try-on', { products: [{ images }], person: person(imageId) }, 403, 'FORBIDDEN'],
         ['POST', '/tryon/v1/try-on', { products: [{ images }], person: person('img_x') }, 400, 'VALIDATION_FAILED'],
@@ -136,6 +140,14 @@ describe('API keys and accounts', () => {
           'POST',
           '/tryon/v1/try-on',
           { products: [{ externalId: 'shirt' }], person: person(imageId) },
+          403,
+          'FORBIDDEN',
+        ],
+        ['POST', '/tryon/v1/outfits', { products: outfit, person: person(imageId) }, 403, 'FORBIDDEN'],
+        [
+          'POST',
+          '/tryon/v1/outfits',
+          { products: [outfit[0], { externalId: oneShot, layer: 'bottoms' }], person: person(imageId) },
           403,
           'FORBIDDEN',
         ],

@@ -34,7 +34,7 @@ const image = await encodeImage({ width: 8, height: 8, channels: 3, data: new Ui
 const made = {
   image,
   person: image,
-  product: image,
+  products: [image],
   weights: null,
   engine: { name: 'mock', version: '1.0.0', kind: 'test' as const },
 }

@@ -21,6 +21,8 @@ export interface EngineManifest {
     readonly garmentTypes: readonly string[]
     readonly needsPerson: boolean
   }
+  /** Whether the engine can draw an outfit, as in `EngineFacts`. Absent: no. */
+  readonly outfits?: boolean
   /** True if a trained generative model draws the pixels (decides the provenance mark). */
   readonly aiGenerated: boolean
   /** SHA-256 of the list of model files in `sha256sum` format; absent for an engine without model files. */
@@ -37,8 +39,8 @@ export function manifestOf(
     ...own
   }: Pick<EngineManifest, 'version' | 'aiGenerated' | 'ignores'> & { readonly needsPerson: boolean },
 ): EngineManifest {
-  const { kind, license, categories, garmentTypes } = ENGINE_CATALOGUE[name]
-  return { name, kind, license, accepts: { categories, garmentTypes, needsPerson }, ...own }
+  const { kind, license, categories, garmentTypes, outfits } = ENGINE_CATALOGUE[name]
+  return { name, kind, license, accepts: { categories, garmentTypes, needsPerson }, outfits, ...own }
 }
 
 export interface EngineInput {

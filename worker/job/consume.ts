@@ -1,5 +1,5 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
-import { type QueuedTryOn, resultKeyOf, type TryOnJob, usableImages } from '../../api/shared/generations/generation.ts'
+import { type QueuedTryOn, resultKeyOf, type TryOnJob } from '../../api/shared/generations/generation.ts'
 import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { failedFields } from '../../api/shared/image/image-field.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
@@ -15,6 +15,7 @@ import type { AskList } from '../outputs/safety/list.ts'
 import { hashTryOn, screen } from '../outputs/safety/screen.ts'
 import type { CachedGarments } from './cached-garments.ts'
 import { type HandBack, HandedBack } from './hand-back.ts'
+import { type DrawnLayers, drawLayers, type PlacedPass, type Under, withFields } from './layers.ts'
 import { loadProductImage } from './product-image.ts'
 import type { RecordDetections } from './record-detections.ts'
 import { recordStages } from './stage-spans.ts'
@@ -89,7 +90,7 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
     const outcome = await store(job, result, options)
     metrics.jobs.inc({ queue: 'try-on', outcome })
     log.info({ outcome, timings: result.timings }, 'try-on')
-    await options.recordDetections(job, result)
+    for (const { pass, result: seen } of result.applied) await options.recordDetections({ ...job, ...pass }, seen)
   } catch (error) {
     await settle(error, { job, lease, options, log })
   } finally {
@@ -108,56 +109,88 @@ async function shouldYield(
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
-  const { person, product, logoKey } = job
-  const [photo, garment, logo] = await lease.during(
-    Promise.all([
-      options.storage.get(person.objectKey),
-      loadProductImage(job, options),
-      logoKey === null ? null : options.loadLogo(logoKey),
-    ]),
+  const { person, logoKey } = job
+  const products = job.layers?.map(({ product }) => product) ?? [job.product]
+  const loading = products.map((product, index) => loadProductImage({ ...job, product, index }, options))
+  // Awaited by the passes.
+  for (const image of loading) image.catch(() => {})
+  const [photo, logo] = await lease.during(
+    Promise.all([options.storage.get(person.objectKey), logoKey === null ? null : options.loadLogo(logoKey)]),
   )
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
-  const crop = person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto')
-  const request: TryOnRequest = {
-    engine: job.engine,
-    photo,
-    crop,
-    garment: garment.bytes,
-    garmentHash: garment.hash,
+  const original: Under = { photo, crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto') }
+  const finish: PassParts['finish'] = {
     logo: logoKey === null ? null : (logo ?? 'missing'),
-    product: {
-      title: product.title,
-      description: product.description,
-      classifications: garment.image.classifications,
-    },
-    options: job.options,
-    minQuality: job.minQuality,
-    safety: job.safety,
     markId: options.createMark(job.engine),
   }
-  const result = await inferSafely(request, { job, lease, options })
-  for (const [stage, ms] of Object.entries(result.timings)) {
-    options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
-  }
-  const mark = markOf(request.markId ?? null, result, { job, lease, options })
+  const attempt = { job, lease, options }
+  const drawn = await drawLayers(job, original, async (pass) => {
+    lease.report(pass.progress[0])
+    let order: number | null = null
+    try {
+      const garment = await lease.during(loading[pass.index])
+      order = garment.image.order
+      return await inferSafely(requestOf(job, { pass, garment, finish }), { ...attempt, original, pass })
+    } catch (error) {
+      throw withFields(error, pass.index, order)
+    }
+  })
+  const mark = markOf(finish.markId ?? null, drawn, attempt)
+  const garments = await Promise.all(drawn.applied.map(({ pass }) => loading[pass.index]))
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
-      image: result.image,
-      engine: result.engine,
-      weights: options.findWeights(result.engine.name),
+      image: drawn.image,
+      engine: drawn.engine,
+      weights: options.findWeights(drawn.engine.name),
       person: photo,
-      product: garment.bytes,
+      products: garments.map(({ bytes }) => bytes),
     }),
   )
-  return { ...result, ...signed, mark }
+  return { ...drawn, ...signed, mark }
+}
+
+interface PassParts {
+  readonly pass: PlacedPass
+  readonly garment: Awaited<ReturnType<typeof loadProductImage>>
+  /** What is drawn on the result of the job. */
+  readonly finish: Pick<TryOnRequest, 'logo' | 'markId'>
+}
+
+function requestOf(
+  { engine, options, minQuality, safety }: TryOnJob,
+  { pass: { under, product, layer, isLast }, garment, finish }: PassParts,
+): TryOnRequest {
+  const { classifications } = garment.image
+  return {
+    engine,
+    ...under,
+    garment: garment.bytes,
+    garmentHash: garment.hash,
+    ...(isLast ? finish : { logo: null, markId: null }),
+    product: {
+      title: product.title,
+      description: product.description,
+      // The layer of an outfit decides what the engine takes the product for.
+      classifications: layer === null ? classifications : { ...classifications, category: layer },
+    },
+    options: isLast ? options : { ...options, format: 'png' },
+    minQuality,
+    safety,
+  }
 }
 
 interface Attempt {
   readonly job: TryOnJob
   readonly lease: Lease
   readonly options: ConsumeOptions
+}
+
+interface PassAttempt extends Attempt {
+  readonly pass: PlacedPass
+  /** The photo of the caller, whose hashes decide in every pass. */
+  readonly original: Under
 }
 
 /** The mark that the result carries; null if it carries none. */
@@ -175,11 +208,12 @@ function markOf(
 }
 
 /** Runs the inference within the safety policy of the job. Records the check that refuses the job, for an appeal. */
-async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<TryOnResult> {
-  const { job, lease, options } = attempt
+async function inferSafely(request: TryOnRequest, attempt: PassAttempt): Promise<TryOnResult> {
+  const { job, lease, options, original } = attempt
   const { safety, generationId: id } = job
   if (safety === null) return infer(request, attempt)
-  const { photo, garment, crop } = request
+  const { photo, crop } = original
+  const { garment } = request
   const pair = await lease.during(hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop }))
   const { askList, calls, log } = options
   const { allowances, blocked } = await lease.during(calls.examinePair({ id, accountId: job.accountId, pair }))
@@ -196,30 +230,46 @@ async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<Try
   }
 }
 
-function infer(request: TryOnRequest, { job, lease, options }: Attempt): Promise<TryOnResult> {
-  const noteKept = () => options.cachedGarments.note(job.product, request.garmentHash)
+function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt): Promise<TryOnResult> {
+  const noteKept = () => options.cachedGarments.note(pass.product, request.garmentHash)
+  const [start, end] = pass.progress
+  const onProgress = (share: number) => lease.report(start + (end - start) * share)
   noteKept()
   return withSpan('infer', {}, async () => {
     const running = options.inference
-      .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
+      .run('try-on', request, { signal: lease.signal, onProgress, subject: job.generationId })
       .finally(noteKept)
     const inferred = await lease.untilHandedBack(running)
     recordStages(inferred.timings, Date.now())
+    for (const [stage, ms] of Object.entries(inferred.timings)) {
+      options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
+    }
     return inferred
   })
 }
 
-type SignedResult = Omit<TryOnResult, 'mark'> &
+type SignedResult = Omit<DrawnLayers, 'mark'> &
   Signed & { readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark'] }
 
 async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { calls, storage } = options
-  const { format, hash, mark, warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
+  const {
+    format,
+    hash,
+    mark,
+    warnings,
+    timings,
+    category,
+    quality,
+    engine: engineInfo,
+    ingredientSalt,
+    layers,
+  } = result
   const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
   if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash, mark }))) return 'late'
   const key = resultKeyOf({ ...job, format })
   await storage.put(key, result.image, { contentType: `image/${format}` })
-  const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt }
+  const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt, ...(layers && { layers }) }
   const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
   if (completed) return 'completed'
   // The record expires within an hour.
@@ -243,7 +293,7 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     return
   }
   if (error instanceof DrapeError && !error.retryable) {
-    const details = failedFields(error, usedImage(job))
+    const details = failedFields(error)
     log.info(
       { code: error.code, ...(details.length > 0 && { fields: details.map(({ path }) => path) }) },
       'try-on failed',
@@ -279,12 +329,6 @@ function findExternalCause(error: unknown): { readonly fault: 'device' | 'signin
   if (error instanceof DeviceFault) return { fault: 'device', reason: error.reason }
   if (error instanceof HandedBack) return { fault: 'device', reason: 'NodeEnds' }
   return error instanceof SigningUnavailable ? { fault: 'signing', reason: error.message } : null
-}
-
-/** The index of the product image that the engine uses; null if no image is usable. */
-function usedImage(job: TryOnJob): number | null {
-  const { garmentTypes, product } = job
-  return usableImages(product.images, garmentTypes)[0]?.order ?? null
 }
 
 interface Lease {

@@ -15,12 +15,12 @@ export interface ProductImageOptions {
 }
 
 /**
- * Loads the product image that the job's engine uses, with its bytes and their SHA-256. A URL is fetched once per version of the product's
+ * Loads the image of a product, the call's with this index, that the job's engine uses, with its bytes and their SHA-256. A URL is fetched once per version of the product's
  * images and then stored in the object storage. Throws `MISSING_REQUIRED_CLASSIFICATION`, `PRODUCT_IMAGE_FETCH_FAILED`, `INVALID_IMAGE` or
  * `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function loadProductImage(
-  job: Pick<TryOnJob, 'accountId' | 'engine' | 'garmentTypes' | 'product'>,
+  job: Pick<TryOnJob, 'accountId' | 'engine' | 'garmentTypes' | 'product'> & { readonly index: number },
   options: ProductImageOptions,
 ): Promise<{ image: ProductImage; bytes: Uint8Array; hash: string }> {
   const { engine, garmentTypes } = job
@@ -31,7 +31,7 @@ export async function loadProductImage(
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
   }
   const loading = image.objectKey ? loadStored(image.objectKey, options) : loadFetched(job, image, options)
-  const bytes = await inField(`products[0].images[${image.order}]`, loading)
+  const bytes = await inField(`products[${job.index}].images[${image.order}]`, loading)
   return { image, bytes, hash: createHash('sha256').update(bytes).digest('hex') }
 }
 

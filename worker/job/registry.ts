@@ -80,7 +80,7 @@ export function announceWorker({
   }
 }
 
-function cardOf({ version, kind, license, accepts }: EngineManifest): EngineCard {
+function cardOf({ version, kind, license, accepts, outfits }: EngineManifest): EngineCard {
   const { categories, garmentTypes } = accepts
   return {
     version,
@@ -89,6 +89,7 @@ function cardOf({ version, kind, license, accepts }: EngineManifest): EngineCard
     seenAt: Date.now(),
     categories: [...categories],
     garmentTypes: [...garmentTypes],
+    outfits,
   }
 }
 

@@ -13,8 +13,10 @@ export interface EngineRequest {
   /** False when the call forbids fallback engines. */
   readonly mayFallBack: boolean
   readonly isBatch: boolean
-  /** Images of the product, which a fallback engine must be able to use; null when the product is unknown. */
-  readonly findImages: () => Promise<readonly ClassifiedImage[] | null>
+  /** Whether the engine must draw outfits. */
+  readonly isOutfit?: boolean
+  /** Images of each product, which a fallback engine must be able to use; null for an unknown product. */
+  readonly findImages: () => Promise<readonly (readonly ClassifiedImage[] | null)[]>
 }
 
 /** Input for the choice of the default engine. */
@@ -33,7 +35,7 @@ export interface ChosenEngine {
 export interface EngineChoice {
   /**
    * Chooses the engine of a try-on. Throws `VALIDATION_FAILED` with the list of known engines when the engine is
-   * unknown, and `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine is
+   * unknown or cannot draw the outfit, and `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine is
    * available. `path`: the field of the call that names the engine.
    */
   choose(request: EngineRequest, path: string): Promise<ChosenEngine>
@@ -58,6 +60,7 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     choose: async (request, path) => {
       const engine = await engines.find(request.requested ?? (await defaultOf(request)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
+      if (request.isOutfit && !engine.outfits) throw drawsNoOutfits(engine, await engines.list(), path)
       if (request.account.testOf !== null) {
         const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0, published: null }
         return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
@@ -112,7 +115,12 @@ async function findCandidates(own: KnownEngine, request: EngineRequest, { engine
   const names = (request.account.settings.fallbackEngines ?? []).filter((name) => name !== own.name)
   const [images, ...known] = await Promise.all([request.findImages(), ...names.map((name) => engines.find(name))])
   return known.flatMap((engine) =>
-    engine !== null && engine.state !== 'unavailable' && accepts(engine, images) ? [engine] : [],
+    engine !== null &&
+    engine.state !== 'unavailable' &&
+    (engine.outfits || !request.isOutfit) &&
+    images.every((each) => accepts(engine, each))
+      ? [engine]
+      : [],
   )
 }
 
@@ -127,6 +135,14 @@ function accepts({ garmentTypes, card }: KnownEngine, images: readonly Classifie
 function unknownEngine(known: readonly KnownEngine[], path: string): DrapeError {
   const message = `must be one of ${known.map(({ name }) => name).join(', ')}`
   return new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
+}
+
+function drawsNoOutfits({ name }: KnownEngine, known: readonly KnownEngine[], path: string): DrapeError {
+  const able = known.filter(({ outfits }) => outfits).map((engine) => engine.name)
+  const message = `must be an engine that renders outfits: ${able.join(', ')}`
+  return new DrapeError('VALIDATION_FAILED', `The engine ${name} renders no outfits. ${path} ${message}.`, {
+    details: [{ path, message }],
+  })
 }
 
 function unavailable(engine: string): DrapeError {

@@ -153,6 +153,7 @@ function describe(name: string, { state, slots = 0, card, published }: Found): K
     license: card?.license ?? published?.license ?? facts.license?.spdx ?? null,
     categories: card?.categories ?? facts.categories,
     garmentTypes: garmentTypes.find(({ length }) => length > 0) ?? facts.garmentTypes,
+    outfits: card ? card.outfits === true : facts.outfits,
     credits: facts.credits,
   }
 }

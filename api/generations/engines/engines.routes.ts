@@ -42,7 +42,7 @@ async function getEngines(
 }
 
 async function present(
-  { name, card, kind, license, categories, garmentTypes, credits, state }: KnownEngine,
+  { name, card, kind, license, categories, garmentTypes, outfits, credits, state }: KnownEngine,
   {
     estimateWait,
     accountId,
@@ -56,6 +56,7 @@ async function present(
     license,
     categories: [...categories],
     garmentTypes: [...garmentTypes],
+    outfits,
     modes: [...MODES],
     credits,
     isDefault: name === defaultEngine,

@@ -21,6 +21,7 @@ export const EngineDescription = named(
     garmentTypes: Type.Array(Type.Enum([...GARMENT_TYPES]), {
       description: 'Classifications of product images that the engine accepts, by its Engine resource or its workers.',
     }),
+    outfits: Type.Boolean({ description: 'Whether the engine renders outfits: POST /tryon/v1/outfits.' }),
     modes: Type.Array(Type.Enum([...MODES]), { description: 'Values of `output.mode`.' }),
     credits: Type.Integer({ minimum: 0, description: 'Price of a try-on in credits.' }),
     isDefault: Type.Boolean({ description: 'Whether try-ons that name no engine use this engine.' }),

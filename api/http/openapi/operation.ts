@@ -66,8 +66,10 @@ export type ObjectSchema = TSchema & {
 export type Body =
   | {
       readonly json: ObjectSchema
-      /** Older formats that are translated before validation. Only such a body may also be multipart. */
+      /** Older formats that are translated before validation. Such a body may also be multipart. */
       readonly legacy?: ObjectSchema
+      /** Whether a body without older formats may be multipart. */
+      readonly hasFiles?: boolean
       /** Descriptions of the body in other, text content types. */
       readonly text?: Readonly<Record<string, string>>
     }

@@ -22,14 +22,15 @@ function describeContent(body: Body, names: Names): Readonly<Record<string, Json
 }
 
 function describeJson(
-  { json, legacy, text = {} }: Extract<Body, { json: unknown }>,
+  { json, legacy, hasFiles = false, text = {} }: Extract<Body, { json: unknown }>,
   names: Names,
 ): Readonly<Record<string, JsonSchema>> {
-  if (legacy === undefined) {
+  if (legacy === undefined && !hasFiles) {
     const texts = Object.entries(text).map(([type, description]) => [type, { schema: { type: 'string', description } }])
     return { 'application/json': { schema: describeOrRefer(json, names) }, ...Object.fromEntries(texts) }
   }
-  const schema = { anyOf: [describeOrRefer(json, names), describeOrRefer(legacy, names)] }
+  const current = describeOrRefer(json, names)
+  const schema = legacy === undefined ? current : { anyOf: [current, describeOrRefer(legacy, names)] }
   return {
     'application/json': { schema },
     'multipart/form-data': {

@@ -165,6 +165,7 @@ const WARNINGS = {
   GARMENT_ASYMMETRIC: 'The product is not straight in its image.',
   GARMENT_STRETCHED: 'The product was stretched considerably.',
   SLEEVE_FOLDED: 'A sleeve is folded in the image of the product.',
+  PRODUCT_LEFT_OUT: 'The result lacks a product.',
   RESULT_ENLARGED: 'The result was enlarged. A larger photo gives a sharper result.',
   SEED_IGNORED: 'This engine ignores the seed.',
   MODE_IGNORED: 'This engine ignores the mode.',

@@ -13,6 +13,8 @@ const EngineCardSchema = Type.Object({
   categories: Type.Array(Type.Enum([...CATEGORIES])),
   /** Absent in reports of older workers. */
   garmentTypes: Type.Optional(Type.Array(Type.String())),
+  /** Absent in reports of older workers: no. */
+  outfits: Type.Optional(Type.Boolean()),
   /** Time of the last report of a worker, in ms since 1970. */
   seenAt: Type.Number(),
 })

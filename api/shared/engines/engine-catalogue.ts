@@ -13,6 +13,8 @@ export interface EngineFacts {
   readonly categories: readonly Category[]
   /** Classifications of product images that the engine accepts. */
   readonly garmentTypes: readonly (typeof GARMENT_TYPES)[number][]
+  /** Whether the engine can draw an outfit, layer over layer: a result changes nothing outside the region of its garment. */
+  readonly outfits: boolean
   /** Price of a try-on. */
   readonly credits: number
   /** Seconds of a worker's slot per try-on, until completed ones show it. */
@@ -36,6 +38,7 @@ export const ENGINE_CATALOGUE = {
     license: APACHE,
     categories: CATEGORIES,
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
+    outfits: true,
     credits: 1,
     secondsPerJob: 3,
   },
@@ -45,6 +48,7 @@ export const ENGINE_CATALOGUE = {
     license: APACHE,
     categories: ['tops', 'bottoms', 'one-pieces'],
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
+    outfits: true,
     credits: 1,
     secondsPerJob: 10,
   },
@@ -54,6 +58,7 @@ export const ENGINE_CATALOGUE = {
     license: APACHE,
     categories: CATEGORIES,
     garmentTypes: GARMENT_TYPES,
+    outfits: true,
     credits: 0,
     secondsPerJob: 3,
   },
@@ -84,6 +89,7 @@ const UNKNOWN: EngineFacts = {
   license: null,
   categories: CATEGORIES,
   garmentTypes: ['flat_lay', 'ghost_mannequin'],
+  outfits: false,
   credits: 1,
   secondsPerJob: 10,
 }

@@ -1,6 +1,12 @@
 import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql } from '../database/database.ts'
-import { MAX_DEVICE_FAILURES, type ServiceClass, type TryOnJob, TryOnJobSchema } from './generation.ts'
+import {
+  type LayerOutcome,
+  MAX_DEVICE_FAILURES,
+  type ServiceClass,
+  type TryOnJob,
+  TryOnJobSchema,
+} from './generation.ts'
 import {
   type AttemptFailure,
   anotherAttempt,
@@ -60,6 +66,20 @@ export interface Outcome {
   readonly quality?: number | null
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   readonly ingredientSalt?: string
+  /** Of the products of an outfit, in the order of the call. */
+  readonly layers?: readonly LayerOutcome[]
+}
+
+/** The layers of a generation with the outcome of each. */
+const withOutcomes = (outcomes: readonly LayerOutcome[]) => sql.fragment`(
+  select jsonb_agg(layer || coalesce(outcome, '{}') order by place)
+  from jsonb_array_elements(layers) with ordinality as own (layer, place)
+    left join jsonb_array_elements(${sql.jsonb(outcomes.map(fieldsOf))}) with ordinality as made (outcome, place)
+      using (place))`
+
+/** Named individually, so that no other field of a worker replaces one of the layer. */
+function fieldsOf({ applied, warnings, quality, errorCode, errorMessage }: LayerOutcome) {
+  return { applied, warnings: [...warnings], quality, errorCode, errorMessage }
 }
 
 /** Transitions of an attempt by its worker. */
@@ -148,7 +168,7 @@ export function createAttempts(database: Database, move: Move) {
               warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
               ingredient_salt = ${outcome.ingredientSalt ?? null},
-              finished_at = now_ms(), updated_at = ${nextUpdate}
+              layers = ${withOutcomes(outcome.layers ?? [])}, finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}, images_expire_at
         ), claimed as (

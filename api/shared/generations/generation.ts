@@ -37,6 +37,10 @@ export const MAX_DEVICE_FAILURES = 3
 
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
 export type Category = (typeof CATEGORIES)[number]
+/** Layers of an outfit, in the order in which they are put on. */
+export const LAYERS = ['bottoms', 'one-pieces', 'tops', 'outerwear'] as const satisfies readonly Category[]
+export type Layer = (typeof LAYERS)[number]
+export const MAX_LAYERS = 4
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const
 export const VIEWS = ['front', 'back', 'side'] as const
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
@@ -101,6 +105,8 @@ const OptionsSchema = Type.Object({
   mode: Type.Enum([...MODES]),
   format: Type.Enum([...FORMATS]),
   fullResolution: Type.Boolean(),
+  /** Whether an outfit may lack layers that the engine refuses. Absent: no. */
+  partial: Type.Optional(Type.Boolean()),
 })
 export type Options = Static<typeof OptionsSchema>
 
@@ -115,8 +121,31 @@ const SafetyPolicySchema = Type.Object({
 })
 export type SafetyPolicy = Static<typeof SafetyPolicySchema>
 
+/** What became of one product of an outfit. */
+export const LayerOutcomeSchema = Type.Object({
+  /** False: the engine refused it, as the last two fields say, and the outfit is without it. */
+  applied: Type.Boolean(),
+  warnings: Type.Array(Type.String()),
+  /** 0 to 1; null when it could not be rated. */
+  quality: Type.Union([Type.Number(), Type.Null()]),
+  errorCode: Type.Union([Type.String(), Type.Null()]),
+  errorMessage: Type.Union([Type.String(), Type.Null()]),
+})
+export type LayerOutcome = Omit<Static<typeof LayerOutcomeSchema>, 'warnings'> & {
+  readonly warnings: readonly string[]
+}
+
 /** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+
+const JobProductSchema = Type.Object({
+  id: Type.String(),
+  imagesEdition: Type.String(),
+  title: Type.Union([Type.String(), Type.Null()]),
+  description: Type.Union([Type.String(), Type.Null()]),
+  images: Type.Array(ProductImageSchema),
+})
+export type JobProduct = Static<typeof JobProductSchema>
 
 /** All data that a worker needs for a try-on. Stored in the outbox; the worker reads it with the statement that starts the attempt. */
 export const TryOnJobSchema = Type.Object({
@@ -145,13 +174,11 @@ export const TryOnJobSchema = Type.Object({
     cropMode: Type.Enum(['auto', 'none']),
     crop: Type.Union([RectangleSchema, Type.Null()]),
   }),
-  product: Type.Object({
-    id: Type.String(),
-    imagesEdition: Type.String(),
-    title: Type.Union([Type.String(), Type.Null()]),
-    description: Type.Union([Type.String(), Type.Null()]),
-    images: Type.Array(ProductImageSchema),
-  }),
+  product: JobProductSchema,
+  /** All products of an outfit, in the order of the call. Null: `product` alone. */
+  layers: Type.Optional(
+    Type.Union([Type.Array(Type.Object({ layer: Type.Enum([...LAYERS]), product: JobProductSchema })), Type.Null()]),
+  ),
   traceparent: Traceparent,
 })
 export type TryOnJob = Static<typeof TryOnJobSchema>

@@ -3,12 +3,28 @@ import { Nullable, type Static, Type } from '../contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
 import { createAttempts } from './attempts.store.ts'
 import { createFailures } from './failures-and-refunds.store.ts'
-import { STATUSES } from './generation.ts'
+import { LAYERS, LayerOutcomeSchema, STATUSES } from './generation.ts'
 import type { Announce, Move } from './transitions.store.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
 /** A consent as it is stored with a generation; `at` is ISO 8601. */
 export type Consent = Readonly<Static<typeof ConsentSchema>>
+
+const { applied, warnings, quality, errorCode, errorMessage } = LayerOutcomeSchema.properties
+
+/** A product of an outfit. The last fields are those of a worker, when the generation has completed. */
+const LayerSchema = Type.Object({
+  layer: Type.Enum([...LAYERS]),
+  externalId: Type.String(),
+  title: Nullable(Type.String()),
+  /** Credits that are refunded if the layer is left out. */
+  cost: Type.Integer(),
+  applied: Type.Optional(applied),
+  warnings: Type.Optional(warnings),
+  quality: Type.Optional(quality),
+  errorCode: Type.Optional(errorCode),
+  errorMessage: Type.Optional(errorMessage),
+})
 
 const GenerationRow = Type.Object({
   id: Type.String(),
@@ -39,6 +55,8 @@ const GenerationRow = Type.Object({
   isAppealable: Type.Boolean(),
   /** What the person of the photo agreed to; null if the call had no consent. */
   consent: Nullable(ConsentSchema),
+  /** The products of an outfit, in the order of the call; null for a single product. */
+  layers: Nullable(Type.Array(LayerSchema)),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -57,7 +75,7 @@ const columns = sql.fragment`
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
-  ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, created_at as "createdAt", updated_at as "updatedAt"`
+  ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, layers, created_at as "createdAt", updated_at as "updatedAt"`
 
 export type Generations = ReturnType<typeof createGenerations>
 

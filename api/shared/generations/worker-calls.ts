@@ -2,7 +2,7 @@ import { SAFETY_CHECKS, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } f
 import { Nullable, type Static, Type } from '../contract/schema.ts'
 import type { MadeResult } from '../provenance/result-marks.store.ts'
 import type { Start } from './attempts.store.ts'
-import { DetectedSchema, FORMATS, RectangleSchema } from './generation.ts'
+import { DetectedSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
 
 // Workers have no connection to Postgres: they send calls through Redis, which any API executes.
 
@@ -43,6 +43,7 @@ const OutcomeSchema = Type.Object({
   quality: Type.Optional(Nullable(Type.Number())),
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   ingredientSalt: Type.Optional(Type.String()),
+  layers: Type.Optional(Type.Array(LayerOutcomeSchema)),
 })
 /** Max products of one call. */
 export const MAX_PRODUCTS = 1000

@@ -46,12 +46,18 @@ export async function ofImage<T>(image: TryOnImage, work: Promise<T>): Promise<T
   }
 }
 
-/** The fields of a try-on call that caused its failure. `order` is the index of the product image in use. */
-export function failedFields({ code, message, details, image }: DrapeError, order: number | null): FieldProblem[] {
+/** The fields of a try-on call that caused its failure. `used`: indexes of the product and of its image in use. */
+export function failedFields(
+  { code, message, details, image }: DrapeError,
+  used: { readonly product: number; readonly image: number | null } = { product: 0, image: null },
+): FieldProblem[] {
   if (Array.isArray(details)) return [...details]
   const about =
     image ?? (code === 'NO_PERSON_DETECTED' ? 'person' : code === 'MISSING_REQUIRED_CLASSIFICATION' ? 'product' : null)
   if (about === null) return []
-  const path = about === 'person' ? 'person.image' : `products[0].images${order === null ? '' : `[${order}]`}`
+  const path =
+    about === 'person'
+      ? 'person.image'
+      : `products[${used.product}].images${used.image === null ? '' : `[${used.image}]`}`
   return [{ path, message }]
 }

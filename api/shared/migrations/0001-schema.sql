@@ -470,6 +470,9 @@ create table generations (
   -- How good the result looks by the measure of the worker; null for engines and photos that it cannot judge.
   quality real check (quality between 0 and 1),
   category text,
+  -- The products of an outfit: [{ layer, externalId, title, cost }] in the order of the call, later with what became of each. Null: one
+  -- product alone.
+  layers jsonb,
   warnings jsonb not null default '[]',
   timings jsonb,
   engine_info jsonb,
@@ -505,6 +508,7 @@ create index generations_lease on generations (lease_until) where status = 'PROC
 create index generations_deadline on generations (deadline_at) where status in ('PENDING', 'PROCESSING');
 -- A product is counted by the ID that callers know, also across a deletion.
 create index generations_product_name on generations (account_id, product_external_id, created_at);
+create index generations_layers on generations using gin (layers jsonb_path_ops) where layers is not null;
 -- An erasure asks for each photo without an end user.
 create index generations_image on generations (image_id) where image_id is not null;
 -- The pace of workers.
@@ -529,11 +533,11 @@ $$;
 create trigger generations_ended before update on generations for each row
   when (old.status in ('COMPLETED', 'FAILED') and (
     (old.status, old.attempt, old.worker, old.lease_until, old.started_at, old.finished_at, old.updated_at, old.progress, old.warnings,
-      old.timings, old.attempt_dispatched_at, old.past_attempts, old.engine_info, old.category, old.quality, old.error_code,
+      old.timings, old.attempt_dispatched_at, old.past_attempts, old.engine_info, old.category, old.quality, old.layers, old.error_code,
       old.error_message, old.error_details)
     is distinct from
     (new.status, new.attempt, new.worker, new.lease_until, new.started_at, new.finished_at, new.updated_at, new.progress, new.warnings,
-      new.timings, new.attempt_dispatched_at, new.past_attempts, new.engine_info, new.category, new.quality, new.error_code,
+      new.timings, new.attempt_dispatched_at, new.past_attempts, new.engine_info, new.category, new.quality, new.layers, new.error_code,
       new.error_message, new.error_details)
     or (new.result_key is not null and new.result_key is distinct from old.result_key)
     or (new.ingredient_salt is not null and new.ingredient_salt is distinct from old.ingredient_salt)))
@@ -719,7 +723,7 @@ create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id)
 create index webhook_deliveries_event on webhook_deliveries (event_id);
 create index webhook_deliveries_age on webhook_deliveries (created_at);
 
--- Settles ended generations: deletes their jobs, refunds those that failed, and queues their webhooks. Runs with the rights of the owner,
+-- Settles ended generations: deletes their jobs, refunds those that failed and the layers that outfits lack, and queues their webhooks. Runs with the rights of the owner,
 -- because workers end generations and must not be able to change balances. Believes no caller: the row of the job, which only this
 -- function deletes and no worker can insert, is what shows that a generation is not settled yet. The ledger's unique index makes the
 -- refund idempotent. Accounts are locked in the order of their IDs, so that concurrent statements cannot deadlock.
@@ -734,7 +738,11 @@ begin
     select generations.* from generations join cleared using (id)
   ), entries as (
     insert into ledger (account_id, amount, kind, generation_id)
-    select account_id, cost, 'refund', id from ended where status = 'FAILED' and cost > 0
+    select account_id, refund, 'refund', id from ended cross join lateral (
+      select case when status = 'FAILED' then cost else (
+        select least(cost, coalesce(sum((layer->>'cost')::int), 0)) from jsonb_array_elements(layers) as layer
+        where layer->'applied' = 'false') end as refund) as due
+    where refund > 0
     returning account_id, amount
   ), sums as (select account_id, sum(amount) as amount from entries group by account_id
   ), owners as (

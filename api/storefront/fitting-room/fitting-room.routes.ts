@@ -127,7 +127,7 @@ async function postFitting(
   const { account, shop } = requesterOf(ctx)
   const findImages = async () => {
     const { externalId, images } = product
-    return images ?? (await options.findProduct({ accountId: account.id, externalId }))?.images ?? null
+    return [images ?? (await options.findProduct({ accountId: account.id, externalId }))?.images ?? null]
   }
   const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
   const wish = { generationId: jobId, imageId: userImageId, product, consent }

@@ -153,6 +153,97 @@ class AcceptedTryOn(TypedDict):
     """Codes of ignored fields: older fields sent in addition to the new ones, classifications with unknown values, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body."""
 
 
+class OutfitProduct(TypedDict):
+    externalId: NotRequired[str]
+    """Your id of the product. The server assigns ids that start with _anon_."""
+
+    title: NotRequired[str]
+    """Title of the product, used to recognise the garment category."""
+
+    description: NotRequired[str]
+    images: NotRequired[list[TryOnProductImage]]
+    """Images in order. Required for a new product; replaces all images of an existing product."""
+
+    validForDays: NotRequired[int | None]
+    metadata: NotRequired[dict[str, Any]]
+    """Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON."""
+
+    layer: NotRequired[Literal["bottoms", "one-pieces", "tops", "outerwear"]]
+    """Layer of the product. Default: its category, by the classifications or words of the product. Send outerwear for a shirt or cardigan that is worn open over a top."""
+
+
+class Outfit(TypedDict):
+    products: list[OutfitProduct]
+    """Products in any order. Only outerwear may occur twice; it is put on in the order of the list."""
+
+    person: TryOnPerson
+    externalUserId: NotRequired[str]
+    """Your opaque id of the end user, without personal data. Required for erasure."""
+
+    consent: NotRequired[TryOnConsent]
+    """Consent of the person in the photo. Stored and returned with the generation."""
+
+    priority: NotRequired[Literal["interactive", "batch"]]
+    """batch: for catalogue runs; starts after all interactive try-ons of the account, including those of shoppers. Send a long output.deadlineSeconds with batch. Default: "interactive"."""
+
+    maxWaitSeconds: NotRequired[int]
+    """Max seconds until a worker starts the try-on. When the estimate is longer, the call is refused with SERVICE_UNAVAILABLE before the charge."""
+
+    output: NotRequired[TryOnOutput]
+    partial: NotRequired[Literal["refused", "allowed"]]
+    """allowed: the image leaves out products that the engine refuses, if it can show at least one. refused: the outfit fails then. Default: "refused"."""
+
+
+class AcceptedOutfitLayer(TypedDict):
+    productExternalId: str
+    """The id that was sent, or the id that the server assigned to a one-shot product, valid in later calls."""
+
+    layer: Literal["bottoms", "one-pieces", "tops", "outerwear"]
+
+
+class AcceptedOutfit(TypedDict):
+    generationId: str
+    status: Literal["PENDING", "PROCESSING", "COMPLETED", "FAILED"]
+    engineName: str
+    """Name of the engine that renders the try-on."""
+
+    requestedEngine: NotRequired[str]
+    """Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise."""
+
+    estimatedStartSeconds: NotRequired[int]
+    """While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero."""
+
+    estimatedStartRange: NotRequired[AcceptedTryOnEstimatedStartRange]
+    """While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases."""
+
+    estimatedSeconds: NotRequired[int]
+    """While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons."""
+
+    warnings: NotRequired[list[str]]
+    """Codes of ignored fields: older fields sent in addition to the new ones, classifications with unknown values, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body."""
+
+    layers: list[AcceptedOutfitLayer]
+    """In the order of the call."""
+
+
+class OutfitLayer(TypedDict):
+    productExternalId: str
+    layer: Literal["bottoms", "one-pieces", "tops", "outerwear"]
+    """Layers are put on in the order bottoms, one-pieces, tops, outerwear."""
+
+    applied: NotRequired[bool]
+    """When COMPLETED: whether the image shows the product. False only with partial: allowed."""
+
+    quality: NotRequired[float | None]
+    warnings: NotRequired[list[str]]
+    """As warnings of a generation."""
+
+    errorCode: NotRequired[str]
+    """Why the product was left out."""
+
+    errorMessage: NotRequired[str]
+
+
 class GenerationEngine(TypedDict):
     """The engine that rendered the image."""
 
@@ -211,6 +302,9 @@ class Generation(TypedDict):
 
     category: NotRequired[str | None]
     quality: NotRequired[float | None]
+    layers: NotRequired[list[OutfitLayer]]
+    """The products of an outfit, in the order of the call."""
+
     timings: NotRequired[dict[str, float]]
     """When COMPLETED: duration of each stage in ms."""
 
@@ -567,6 +661,9 @@ class EngineDescription(TypedDict):
 
     garmentTypes: list[Literal["flat_lay", "ghost_mannequin", "on_model", "detail", "other"]]
     """Classifications of product images that the engine accepts, by its Engine resource or its workers."""
+
+    outfits: bool
+    """Whether the engine renders outfits: POST /tryon/v1/outfits."""
 
     modes: list[Literal["fast", "balanced", "quality"]]
     """Values of `output.mode`."""

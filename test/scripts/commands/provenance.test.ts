@@ -43,7 +43,7 @@ describe('drape provenance verify', async () => {
     weights: 'ab'.repeat(32),
     // As the API stores it.
     person: (await normaliseImage(photo)).bytes,
-    product,
+    products: [product],
   })
   await Promise.all([
     ...[put('result.png', signed.image), put('plain.png', image), put('photo.png', photo)],
@@ -105,7 +105,7 @@ describe('drape provenance verify', async () => {
     const signResult = await createSignResult(await readSigningKey({ key, certificates }))
     const image = await encodeImage(bitmapOf(90), { format: 'png' })
     const engine = { name: 'warp', version: '1', kind: 'preview' } as const
-    const { image: result } = await signResult({ image, engine, weights: null, person: image, product: image })
+    const { image: result } = await signResult({ image, engine, weights: null, person: image, products: [image] })
     expect(await verify(await put('own.png', result), '--trust', join(folder, 'root.pem'))).toMatchObject({
       code: 0,
       status: 'valid',

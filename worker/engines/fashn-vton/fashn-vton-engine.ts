@@ -44,7 +44,7 @@ export async function openFashnVton(
   const resources = { models, manifest, graphs, conditions, categories, ...thirdParty }
   const { name, version, kind, license, accepts, aiGenerated } = manifest
   return {
-    manifest: { name, version, kind, license, accepts, aiGenerated },
+    manifest: { name, version, kind, license, accepts, aiGenerated, outfits: true },
     run: async (input, context) => {
       const stages = createStages(context)
       const { image, change, category, warnings } = await draw(input, { ...context, stages }, resources)

@@ -17,7 +17,7 @@ export interface Made {
   readonly weights: string | null
   /** The source images. */
   readonly person: Uint8Array
-  readonly product: Uint8Array
+  readonly products: readonly Uint8Array[]
 }
 
 export interface Signed {
@@ -57,14 +57,17 @@ export async function createSignResult({ sign, certificates }: SigningKey): Prom
       }
     },
   }
-  const signResult: SignResult = async ({ image, engine, weights, person, product }) => {
+  const signResult: SignResult = async ({ image, engine, weights, person, products }) => {
     const ingredientSalt = makeIngredientSalt()
     const facts = {
       sourceType: sourceTypeOf(engine.kind),
       engine: { ...engine, weights },
       ingredients: [
         { title: 'Photo of the person', name: nameIngredient(person, ingredientSalt) },
-        { title: 'Image of the product', name: nameIngredient(product, ingredientSalt) },
+        ...products.map((product) => ({
+          title: 'Image of the product',
+          name: nameIngredient(product, ingredientSalt),
+        })),
       ],
       madeAt: Date.now(),
     }
@@ -78,7 +81,7 @@ export async function createSignResult({ sign, certificates }: SigningKey): Prom
 async function assertValid(signResult: SignResult): Promise<void> {
   const pixel = await encodeImage({ width: 1, height: 1, channels: 3, data: new Uint8Array(3) }, { format: 'png' })
   const engine = { name: 'self-test', version: '1', kind: 'test' as const }
-  const { image } = await signResult({ image: pixel, engine, weights: null, person: pixel, product: pixel })
+  const { image } = await signResult({ image: pixel, engine, weights: null, person: pixel, products: [pixel] })
   const { problems } = await verifyProvenance(image)
   if (problems.length > 0) {
     throw new InvalidConfiguration([

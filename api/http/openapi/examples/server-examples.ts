@@ -197,6 +197,7 @@ const ENGINE = {
   license: 'Apache-2.0',
   categories: ['tops', 'bottoms', 'one-pieces'],
   garmentTypes: ['flat_lay', 'ghost_mannequin'],
+  outfits: true,
   modes: ['balanced'],
   credits: 1,
   isDefault: true,
@@ -226,6 +227,30 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     answers: {
       201: { completed: { ...COMPLETED, productExternalId: 'shirt-17' } },
       202: { pending: { ...PENDING, productExternalId: 'shirt-17' } },
+    },
+  },
+  createOutfit: {
+    request: {
+      'application/json': {
+        ...TRY_ON,
+        products: [{ externalId: 'shirt-17' }, { externalId: 'trousers-3', layer: 'bottoms' }],
+        partial: 'allowed',
+      },
+    },
+    answers: {
+      201: {
+        accepted: {
+          generationId: GENERATION_ID,
+          status: 'PENDING',
+          layers: [
+            { productExternalId: 'shirt-17', layer: 'tops' },
+            { productExternalId: 'trousers-3', layer: 'bottoms' },
+          ],
+          engineName: 'warp',
+          estimatedStartSeconds: 4,
+          estimatedSeconds: 12,
+        },
+      },
     },
   },
   getGeneration: { answers: { 200: { completed: COMPLETED, pending: PENDING, ...FAILED } } },

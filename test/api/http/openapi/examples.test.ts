@@ -30,7 +30,7 @@ describe('the examples of the OpenAPI document', () => {
   it('exist and are valid for every body except pages and files', () => {
     for (const { body, place } of bodies.filter(({ body }) => !isOfErrors(body))) {
       const values = valuesOf(body)
-      const isBesideJson = /(text\/html|try-on.*form-data|products post.*form-data)$/.test(place)
+      const isBesideJson = /(text\/html|(try-on|outfits).*form-data|products post.*form-data)$/.test(place)
       expect(values.length > 0, `${place}: has an example in api/http/openapi/examples`).toBe(!isBesideJson)
       const check = document.compile(body.schema)
       for (const value of values) expect(check(value) ? null : check.errors, place).toBeNull()

@@ -11,7 +11,7 @@ const image = await encodeImage({ width: 32, height: 32, channels: 3, data: new 
 const signWith = async (key: SigningKey, name = 'warp') => {
   const signResult = await createSignResult(key)
   const engine = { name, version: '2.1.0', kind: 'preview' as const }
-  return (await signResult({ image, engine, weights: null, person: image, product: image })).image
+  return (await signResult({ image, engine, weights: null, person: image, products: [image] })).image
 }
 
 describe('the page that verifies images', async () => {

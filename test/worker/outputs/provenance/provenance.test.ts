@@ -34,7 +34,7 @@ const signedAs = async (format: (typeof FORMATS)[number]): Promise<Signed & { un
   const engine = { name: 'warp', version: '2.1.0', kind: 'preview' as const }
   return {
     unsigned,
-    ...(await signResult({ image: unsigned, engine, weights: WEIGHTS, person: PERSON, product: PRODUCT })),
+    ...(await signResult({ image: unsigned, engine, weights: WEIGHTS, person: PERSON, products: [PRODUCT] })),
   }
 }
 const flipped = (bytes: Uint8Array, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))

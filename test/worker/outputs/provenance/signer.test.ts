@@ -11,7 +11,7 @@ import { startTransitServer } from '../../../support/transit-server.ts'
 
 const image = await encodeImage({ width: 8, height: 8, channels: 3, data: new Uint8Array(192) }, { format: 'jpeg' })
 const engine = { name: 'mock', version: '1.0.0', kind: 'test' as const }
-const made = { image, engine, weights: null, person: image, product: image }
+const made = { image, engine, weights: null, person: image, products: [image] }
 
 describe('a signer with a key of a key service', async () => {
   const server = await startTransitServer()

@@ -14,7 +14,7 @@ const sign = async (config: { key: string; certificates: string }) => {
   const pixel = await encodeImage({ width: 8, height: 8, channels: 3, data: new Uint8Array(192) }, { format: 'jpeg' })
   const engine = { name: 'mock', version: '1.0.0', kind: 'test' as const }
   const signResult = await start(config)
-  return (await signResult({ image: pixel, engine, weights: null, person: pixel, product: pixel })).image
+  return (await signResult({ image: pixel, engine, weights: null, person: pixel, products: [pixel] })).image
 }
 
 describe('the key that signs results', () => {

@@ -1,0 +1,95 @@
+import type { Products } from '../products/products.store.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { categoryFromWords } from '../shared/generations/garment-category.ts'
+import { LAYERS, type Layer } from '../shared/generations/generation.ts'
+import type { OutfitBody } from './outfits.schema.ts'
+
+type OutfitProduct = OutfitBody['products'][number]
+
+/**
+ * The layer of each product: as sent, else its category by the words and classifications of the call and, for what the call leaves out, of
+ * the catalog, else as a try-on detected it. Throws `VALIDATION_FAILED` for a product without a category and for two products that cannot
+ * be worn together.
+ */
+export async function planLayers(
+  products: readonly OutfitProduct[],
+  { accountId, findProduct }: { readonly accountId: string; readonly findProduct: Products['find'] },
+): Promise<readonly Layer[]> {
+  assertDifferent(products)
+  const layers = await Promise.all(
+    products.map(async (product, i) => product.layer ?? layerOf(await describe(product, accountId, findProduct), i)),
+  )
+  assertTogether(layers)
+  return layers
+}
+
+interface Described extends Pick<OutfitProduct, 'title' | 'description'> {
+  readonly classifications: readonly (Readonly<Record<string, unknown>> | null)[]
+  readonly detected: readonly string[]
+}
+
+async function describe(
+  { externalId, title, description, images }: OutfitProduct,
+  accountId: string,
+  findProduct: Products['find'],
+): Promise<Described> {
+  const known = externalId === undefined ? null : await findProduct({ accountId, externalId })
+  const own = known?.accountId === accountId ? known : null
+  return {
+    title: title ?? own?.title ?? undefined,
+    description: description ?? own?.description ?? undefined,
+    classifications: (images ?? own?.images ?? []).map(({ classifications }) => classifications ?? null),
+    detected: images ? [] : Object.values(own?.detected ?? {}).map(({ category }) => category),
+  }
+}
+
+function layerOf({ title, description, classifications, detected }: Described, index: number): Layer {
+  const categories = [
+    ...classifications.map((each) => categoryFromWords({ classifications: each })),
+    categoryFromWords({ title, description }),
+    ...detected,
+  ]
+  const category = categories.find((each) => each !== null)
+  const layer = LAYERS.find((each) => each === category)
+  if (layer !== undefined) return layer
+  throw invalid(
+    `The category of products[${index}] is ${category ?? 'unknown'}. Send its layer, or a title or classifications that name its category.`,
+    [[`products[${index}].layer`, `must be one of ${LAYERS.join(', ')}`]],
+  )
+}
+
+function assertDifferent(products: readonly OutfitProduct[]): void {
+  for (const [j, { externalId }] of products.entries()) {
+    const i = products.findIndex((other) => other.externalId === externalId)
+    if (externalId === undefined || i === j) continue
+    throw invalid(`products[${i}] and products[${j}] are the same product.`, [
+      [`products[${j}].externalId`, `is also the externalId of products[${i}]`],
+    ])
+  }
+}
+
+/** Layers that cannot be worn together; outerwear goes over everything, also over other outerwear. */
+const CONFLICTS: Readonly<Record<Layer, readonly Layer[]>> = {
+  bottoms: ['bottoms', 'one-pieces'],
+  'one-pieces': ['bottoms', 'one-pieces', 'tops'],
+  tops: ['tops', 'one-pieces'],
+  outerwear: [],
+}
+
+function assertTogether(layers: readonly Layer[]): void {
+  for (const [j, layer] of layers.entries()) {
+    const i = layers.slice(0, j).findIndex((other) => CONFLICTS[layer].includes(other))
+    if (i < 0) continue
+    throw invalid(
+      `products[${i}] (${layers[i]}) and products[${j}] (${layer}) cannot be worn together. Leave one out, or send another layer.`,
+      [
+        [`products[${i}]`, `cannot be worn with products[${j}]`],
+        [`products[${j}]`, `cannot be worn with products[${i}]`],
+      ],
+    )
+  }
+}
+
+function invalid(text: string, details: readonly (readonly [path: string, message: string])[]): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', text, { details: details.map(([path, message]) => ({ path, message })) })
+}

@@ -1,0 +1,140 @@
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import {
+  type JobProduct,
+  LAYERS,
+  type Layer,
+  type LayerOutcome,
+  type TryOnJob,
+} from '../../api/shared/generations/generation.ts'
+import { failedFields } from '../../api/shared/image/image-field.ts'
+import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+
+/** One product of a job, to be drawn over the products before it. */
+export interface Pass {
+  /** Index of the product in the call. */
+  readonly index: number
+  readonly product: JobProduct
+  /** Null for a product that is not part of an outfit. */
+  readonly layer: Layer | null
+}
+
+/** What a pass is drawn on: at first the photo of the person, then the result of the pass before. */
+export type Under = Pick<TryOnRequest, 'photo' | 'crop'>
+
+/** A pass, and its place among all. */
+export interface PlacedPass extends Pass {
+  readonly under: Under
+  /** Whether the result is that of the job. The others are lossless, without logo and mark. */
+  readonly isLast: boolean
+  /** Progress of the job at the start and the end of the pass, 0 to 1. */
+  readonly progress: readonly [start: number, end: number]
+}
+
+interface Drawn {
+  readonly pass: Pass
+  readonly result: TryOnResult
+}
+
+export interface DrawnLayers extends TryOnResult {
+  /** What became of each product of an outfit, in the order of the call; absent for a single product. */
+  readonly layers?: readonly LayerOutcome[]
+  /** The applied products. */
+  readonly applied: readonly Drawn[]
+}
+
+/**
+ * Draws the products of a job, the innermost first, each on the result of the one before. Throws the first refusal; if the job may lack
+ * products, only when all are refused.
+ */
+export async function drawLayers(
+  job: TryOnJob,
+  photo: Under,
+  draw: (pass: PlacedPass) => Promise<TryOnResult>,
+): Promise<DrawnLayers> {
+  const passes = passesOf(job)
+  const applied: (Drawn & { readonly under: Under })[] = []
+  const refusals = new Map<number, DrapeError>()
+  let under = photo
+  for (const [i, pass] of passes.entries()) {
+    const isLast = i === passes.length - 1
+    const progress = [i / passes.length, (i + 1) / passes.length] as const
+    try {
+      const result = await draw({ ...pass, under, isLast, progress })
+      applied.push({ pass, under, result })
+      under = { photo: result.image, crop: cropOfResult(job, under, result) }
+    } catch (error) {
+      if (!mayLeaveOut(error, job)) throw error
+      refusals.set(pass.index, error)
+    }
+  }
+  const last = applied.pop()
+  if (last === undefined) throw [...refusals.values()][0]
+  // Without the outermost product, the result below it is drawn again as that of the job.
+  const isFinished = !refusals.has(passes[passes.length - 1].index)
+  const result = isFinished
+    ? last.result
+    : await draw({ ...last.pass, under: last.under, isLast: true, progress: [1, 1] })
+  return summarise(job, [...applied, { pass: last.pass, result }], refusals)
+}
+
+function passesOf({ product, layers }: TryOnJob): Pass[] {
+  if (!layers) return [{ index: 0, product, layer: null }]
+  const all = layers.map(({ layer, product }, index) => ({ index, layer, product }))
+  return all.toSorted((a, b) => LAYERS.indexOf(a.layer) - LAYERS.indexOf(b.layer))
+}
+
+/** In full resolution a result is the whole frame, otherwise the crop. */
+function cropOfResult({ options }: TryOnJob, { crop }: Under, { found }: TryOnResult): Under['crop'] {
+  if (!options.fullResolution) return 'none'
+  return crop === 'auto' ? (found?.crop ?? 'none') : crop
+}
+
+/** Refusals by a safety check end the whole outfit: they are about the person or the image as a whole. */
+function mayLeaveOut(error: unknown, { options }: TryOnJob): error is DrapeError {
+  return options.partial === true && error instanceof DrapeError && !error.retryable && error.check === undefined
+}
+
+function summarise(
+  { layers }: TryOnJob,
+  applied: readonly Drawn[],
+  refusals: ReadonlyMap<number, DrapeError>,
+): DrawnLayers {
+  const results = applied.map(({ result }) => result)
+  const last = results[results.length - 1]
+  if (!layers) return { ...last, applied }
+  const timings: Record<string, number> = {}
+  for (const result of results)
+    for (const [stage, ms] of Object.entries(result.timings)) timings[stage] = (timings[stage] ?? 0) + ms
+  const qualities = results.flatMap(({ quality }) => (quality === null ? [] : [quality]))
+  const warnings = results.flatMap((result) => result.warnings)
+  return {
+    ...last,
+    warnings: [...new Set([...warnings, ...(refusals.size > 0 ? ['PRODUCT_LEFT_OUT'] : [])])],
+    timings,
+    category: null,
+    // That of the worst layer.
+    quality: qualities.length === 0 ? null : Math.min(...qualities),
+    layers: layers.map((_, index) => outcomeOf(index, applied, refusals)),
+    applied,
+  }
+}
+
+function outcomeOf(index: number, applied: readonly Drawn[], refusals: ReadonlyMap<number, DrapeError>): LayerOutcome {
+  const result = applied.find(({ pass }) => pass.index === index)?.result
+  const refusal = refusals.get(index)
+  return {
+    applied: result !== undefined,
+    warnings: result?.warnings ?? [],
+    quality: result?.quality ?? null,
+    errorCode: refusal?.code ?? null,
+    errorMessage: refusal?.message ?? null,
+  }
+}
+
+/** Adds to an error of a pass the fields of the call that it is about. `order` is the index of the product image. */
+export function withFields(error: unknown, index: number, order: number | null): unknown {
+  if (!(error instanceof DrapeError) || error.retryable) return error
+  const { code, message, image, check } = error
+  const details = failedFields(error, { product: index, image: order })
+  return new DrapeError(code, message, { details, image, check, cause: error })
+}
