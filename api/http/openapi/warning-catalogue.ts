@@ -6,8 +6,7 @@ export interface WarningEntry {
 }
 
 const photo = 'Ask for another photo: one person, from the front, with the upper body in view, sharp and in good light.'
-const checkResult =
-  'Check the result before you show it. A photo of the person in fewer or shorter clothes avoids the warning.'
+const checkResult = 'Check the result. A photo in fewer or shorter clothes avoids the warning.'
 
 /** Every warning about photos (lower case), and about results and requests (upper case). */
 export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
@@ -31,8 +30,9 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
   },
   SAFETY_CHECK_SKIPPED: {
     cause: 'The safety level is `standard`, and a check of the images was unavailable.',
-    cure: 'Check the images yourself, and ask the operator to repair the check.',
+    cure: 'Check the images; ask the operator to repair the check.',
   },
+  PRODUCT_LEFT_OUT: { cause: 'The outfit lacks a product.', cure: 'See `layers`.' },
   OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: checkResult },
   OLD_GARMENT_REMAINS: { cause: 'Part of the worn garment remains visible.', cure: checkResult },
   OLD_GARMENT_LONGER: { cause: 'The worn garment is longer than the new one.', cure: checkResult },
