@@ -6,6 +6,7 @@ import { withIdempotencyKey } from './idempotency-key.ts'
 import { createProducts, type ProductCalls } from './products.ts'
 import type { CallOptions, WriteOptions } from './request.ts'
 import type {
+  AcceptedOutfit,
   AcceptedTryOn,
   Account,
   Analytics,
@@ -17,13 +18,18 @@ import type {
   Upload,
   UploadForm,
 } from './schemas.ts'
-import { describeTryOn, type TryOnInput } from './try-on-body.ts'
+import { describeOutfit, describeTryOn, type OutfitInput, type TryOnInput } from './try-on-body.ts'
 
 export type UploadOptions = Pick<UploadForm, 'crop' | 'externalUserId' | 'keepForDays'> & WriteOptions
 
 /** Promise of the accepted try-on, with methods to wait for its result. */
 export interface TryOnCall extends Promise<AcceptedTryOn> {
   wait(options?: WaitOptions): Promise<CompletedGeneration & { productExternalId: string }>
+}
+
+/** Promise of the accepted outfit, with methods to wait for its result. */
+export interface OutfitCall extends Promise<AcceptedOutfit> {
+  wait(options?: WaitOptions): Promise<CompletedGeneration>
 }
 
 /**
@@ -34,6 +40,8 @@ export interface TryOnCall extends Promise<AcceptedTryOn> {
 export interface DrapeClient {
   /** Creates a generation of the person wearing the product: `await drape.tryOn({ person, product }).wait()`. */
   tryOn(input: TryOnInput, options?: WriteOptions): TryOnCall
+  /** Creates one generation of the person wearing 2 to 4 products: `await drape.outfit({ person, products }).wait()`. */
+  outfit(input: OutfitInput, options?: WriteOptions): OutfitCall
   readonly images: {
     /** Stores the photo of a person. Use its `imageId` in any number of try-ons. */
     upload(file: FileInput, options?: UploadOptions): Promise<Upload>
@@ -86,16 +94,24 @@ export interface DrapeClient {
 export function createDrapeClient(options: ConnectionOptions): DrapeClient {
   const connection = createConnection(options)
   const { call } = connection
+  const waitFor = async (accepted: Promise<{ readonly generationId: string }>, options: WaitOptions) =>
+    waitForGeneration(connection, (await accepted).generationId, options)
   return {
     tryOn: (input, options = {}) => {
       const accepted = describeTryOn(input).then((body) =>
         call<AcceptedTryOn>({ method: 'POST', path: ['try-on'], body, ...withIdempotencyKey(options) }),
       )
       const wait = async (waiting: WaitOptions = {}) => {
-        const { generationId, productExternalId } = await accepted
-        const generation = await waitForGeneration(connection, generationId, { signal: options.signal, ...waiting })
-        return { ...generation, productExternalId }
+        const generation = await waitFor(accepted, { signal: options.signal, ...waiting })
+        return { ...generation, productExternalId: (await accepted).productExternalId }
       }
+      return Object.assign(accepted, { wait })
+    },
+    outfit: (input, options = {}) => {
+      const accepted = describeOutfit(input).then((body) =>
+        call<AcceptedOutfit>({ method: 'POST', path: ['outfits'], body, ...withIdempotencyKey(options) }),
+      )
+      const wait = (waiting: WaitOptions = {}) => waitFor(accepted, { signal: options.signal, ...waiting })
       return Object.assign(accepted, { wait })
     },
     images: {

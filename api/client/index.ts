@@ -6,7 +6,7 @@ export {
   type FieldProblem,
   isApiError,
 } from './api-error.ts'
-export { createDrapeClient, type DrapeClient, type TryOnCall, type UploadOptions } from './client.ts'
+export { createDrapeClient, type DrapeClient, type OutfitCall, type TryOnCall, type UploadOptions } from './client.ts'
 export type { ConnectionOptions } from './connection.ts'
 export { createEventSender, type EventSenderOptions, type SendEvents, type ShopperEvent } from './event-sender.ts'
 export { type FileInput, MAX_FILE_BYTES } from './file-input.ts'
@@ -14,6 +14,7 @@ export { type CompletedGeneration, DrapeGenerationError, type WaitOptions } from
 export type { ProductCalls } from './products.ts'
 export type { CallOptions, WriteOptions } from './request.ts'
 export type {
+  AcceptedOutfit,
   AcceptedTryOn,
   Account,
   Analytics,
@@ -25,6 +26,8 @@ export type {
   EngineList,
   EventsAnswer,
   Generation,
+  Outfit,
+  OutfitLayer,
   Product,
   ProductList,
   ProductStatistics,
@@ -35,6 +38,7 @@ export type {
 } from './schemas.ts'
 export type {
   ImageInput,
+  OutfitInput,
   PersonInput,
   ProductFields,
   ProductImageInput,

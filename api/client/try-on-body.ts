@@ -1,6 +1,6 @@
 import { type FileInput, isFileInput, readFileInput } from './file-input.ts'
 import { toJson } from './json.ts'
-import type { ProductInput as ProductBody, TryOn } from './schemas.ts'
+import type { Outfit, ProductInput as ProductBody, TryOn } from './schemas.ts'
 
 /** An image: its bytes, or a URL from which the service fetches the image. */
 export type ImageInput = FileInput | { readonly url: string }
@@ -20,32 +20,56 @@ export type ProductFields = Omit<ProductBody, 'externalId' | 'images'> & {
 /** A product of the catalog to create or update. */
 export type ProductInput = ProductFields & { readonly externalId: string }
 
-export interface TryOnInput {
+interface PersonFields {
   readonly person: PersonInput
-  /** ID of a known product, or the product itself; without an `externalId` for a single use. */
-  readonly product: string | (ProductFields & { readonly externalId?: string })
   readonly externalUserId?: string
   readonly output?: TryOn['output']
   /** What the person of the photo agreed to. */
   readonly consent?: TryOn['consent']
 }
 
+export interface TryOnInput extends PersonFields {
+  /** ID of a known product, or the product itself; without an `externalId` for a single use. */
+  readonly product: string | (ProductFields & { readonly externalId?: string })
+}
+
+export interface OutfitInput extends PersonFields {
+  /** 2 to 4 products, each as `product` of a try-on. `layer` replaces the category of a product. */
+  readonly products: readonly (
+    | string
+    | (ProductFields & { readonly externalId?: string; readonly layer?: Outfit['products'][number]['layer'] })
+  )[]
+  /** Whether the image may leave out products that the engine refuses. */
+  readonly partial?: Outfit['partial']
+}
+
 /** The body of `POST /try-on`: JSON, or multipart if it contains bytes. */
-export async function describeTryOn({
+export function describeTryOn({ product, ...input }: TryOnInput): Promise<unknown> {
+  return describeOutfit({ ...input, products: [product] })
+}
+
+/** The body of `POST /outfits`, likewise. */
+export async function describeOutfit({
   person,
-  product,
+  products,
   externalUserId,
   output,
   consent,
-}: TryOnInput): Promise<unknown> {
+  partial,
+}: OutfitInput): Promise<unknown> {
   const files = createFiles()
+  const described: unknown[] = []
+  // Sequentially, because the names of files follow the order.
+  for (const product of products)
+    described.push(typeof product === 'string' ? { externalId: product } : await describeFields(product, files))
   const data = {
-    products: [typeof product === 'string' ? { externalId: product } : await describeFields(product, files)],
+    products: described,
     // Untyped programs may omit it; the service returns the error.
     person: person && { image: { source: await describeSource(person, files) } },
     externalUserId,
     output,
     consent,
+    partial,
   }
   return files.wrap(data)
 }

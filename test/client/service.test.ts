@@ -50,6 +50,16 @@ describe('the client against the service', async () => {
     expect(await client.generations.wait(generationId)).toMatchObject({ generationId, status: 'COMPLETED' })
   })
 
+  it('runs an outfit of a known product and a new one', async () => {
+    await client.products.upsert({ externalId: 'trousers-1', title: 'Trousers', images: [{ source: shirt }] })
+    const products = ['trousers-1', { title: 'Shirt', layer: 'outerwear' as const, images: [shirt] }]
+    const call = client.outfit({ person, products, output: MOCK })
+    expect((await call).layers).toMatchObject([{ productExternalId: 'trousers-1' }, { layer: 'outerwear' }])
+    const { layers } = await call.wait()
+    expect(layers).toMatchObject([{ productExternalId: 'trousers-1', applied: true }, { applied: true }])
+    await client.products.delete('trousers-1')
+  })
+
   it('lists the engines', async () => {
     // The state of an engine is unknown while Redis responds slowly.
     const engines = await until(async () => {

@@ -1,6 +1,6 @@
 """Client for Drape, the open, self-hosted virtual try-on platform."""
 
-from .client import AsyncDrape, AsyncTryOn, Drape, TryOn
+from .client import AsyncDrape, AsyncOutfitTryOn, AsyncTryOn, Drape, OutfitTryOn, TryOn
 from .errors import (
     DrapeApiError,
     DrapeConnectionError,
@@ -15,6 +15,7 @@ from .webhook import verify_webhook
 __all__ = [
     "MAX_FILE_BYTES",
     "AsyncDrape",
+    "AsyncOutfitTryOn",
     "AsyncTryOn",
     "Drape",
     "DrapeApiError",
@@ -24,6 +25,7 @@ __all__ = [
     "DrapeTimeoutError",
     "DrapeWebhookError",
     "ImageInput",
+    "OutfitTryOn",
     "PersonInput",
     "TryOn",
     "verify_webhook",

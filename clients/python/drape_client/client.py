@@ -7,8 +7,8 @@ import json
 import re
 import string
 import time
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -25,6 +25,7 @@ from .errors import (
 )
 from .images import ImageInput, PersonInput
 from .models import (
+    AcceptedOutfit,
     AcceptedTryOn,
     Account,
     Analytics,
@@ -39,8 +40,9 @@ from .models import (
     TryOnOutput,
     Upload,
 )
-from .operations import OnProgress, Operations, describe_try_on
+from .operations import OnProgress, Operations, describe_outfit, describe_try_on
 
+Accepted = TypeVar("Accepted", AcceptedTryOn, AcceptedOutfit)
 Result = TypeVar("Result")
 POLL_INTERVAL = 2.0
 
@@ -183,6 +185,25 @@ class Drape(_Settings):
         call = describe_try_on(person, product, fields, idempotency_key)
         return TryOn(self, self._run(self._operations.call(call)))
 
+    def outfit(
+        self,
+        *,
+        person: PersonInput,
+        products: Sequence[str | Mapping[str, Any]],
+        partial: Literal["refused", "allowed"] | None = None,
+        external_user_id: str | None = None,
+        output: TryOnOutput | None = None,
+        priority: Literal["interactive", "batch"] | None = None,
+        max_wait_seconds: int | None = None,
+        consent: TryOnConsent | None = None,
+        idempotency_key: str | None = None,
+    ) -> OutfitTryOn:
+        """Starts one try-on of 2 to 4 products, each as in `try_on`, with its `layer` if its category does not say it. `partial`:
+        whether the image may leave out products that the engine refuses."""
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
+        call = describe_outfit(person, products, {**fields, "partial": partial}, idempotency_key)
+        return OutfitTryOn(self, self._run(self._operations.call(call)))
+
     def upload(
         self,
         photo: ImageInput,
@@ -307,10 +328,8 @@ class Drape(_Settings):
         return response
 
 
-class TryOn:
-    """An accepted try-on."""
-
-    def __init__(self, drape: Drape, accepted: AcceptedTryOn) -> None:
+class _Started(Generic[Accepted]):
+    def __init__(self, drape: Drape, accepted: Accepted) -> None:
         self._drape = drape
         #: Response of the service: queue, engine, estimates, warnings.
         self.accepted = accepted
@@ -329,6 +348,14 @@ class TryOn:
 
     def download(self) -> bytes | None:
         return self._drape.download(self.generation_id)
+
+
+class TryOn(_Started[AcceptedTryOn]):
+    """An accepted try-on."""
+
+
+class OutfitTryOn(_Started[AcceptedOutfit]):
+    """An accepted outfit."""
 
 
 class AsyncDrape(_Settings):
@@ -368,6 +395,24 @@ class AsyncDrape(_Settings):
         """Like Drape.try_on. Sent when the try-on or its `wait` is awaited."""
         fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
         return AsyncTryOn(self, describe_try_on(person, product, fields, idempotency_key))
+
+    def outfit(
+        self,
+        *,
+        person: PersonInput,
+        products: Sequence[str | Mapping[str, Any]],
+        partial: Literal["refused", "allowed"] | None = None,
+        external_user_id: str | None = None,
+        output: TryOnOutput | None = None,
+        priority: Literal["interactive", "batch"] | None = None,
+        max_wait_seconds: int | None = None,
+        consent: TryOnConsent | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncOutfitTryOn:
+        """Like Drape.outfit. Sent when the outfit or its `wait` is awaited."""
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
+        call = describe_outfit(person, products, {**fields, "partial": partial}, idempotency_key)
+        return AsyncOutfitTryOn(self, call)
 
     async def upload(
         self,
@@ -505,15 +550,13 @@ def _has_ended(loop: Any) -> bool:
     return bool(loop.is_closed()) if hasattr(loop, "is_closed") else True
 
 
-class AsyncTryOn:
-    """A try-on. `await` it for the response of the service, or its `wait` for the result."""
-
+class _AsyncStarted(Generic[Accepted]):
     def __init__(self, drape: AsyncDrape, call: Call) -> None:
         self._drape = drape
         self._call = call
-        self._accepted: AcceptedTryOn | None = None
+        self._accepted: Accepted | None = None
 
-    def __await__(self) -> Generator[Any, Any, AcceptedTryOn]:
+    def __await__(self) -> Generator[Any, Any, Accepted]:
         return self._accept().__await__()
 
     async def wait(
@@ -531,10 +574,18 @@ class AsyncTryOn:
     async def download(self) -> bytes | None:
         return await self._drape.download((await self._accept())["generationId"])
 
-    async def _accept(self) -> AcceptedTryOn:
+    async def _accept(self) -> Accepted:
         # Concurrent calls send the same Idempotency-Key and get the same generation.
         if self._accepted is not None:
             return self._accepted
-        accepted: AcceptedTryOn = await self._drape._run(self._drape._operations.call(self._call))
+        accepted: Accepted = await self._drape._run(self._drape._operations.call(self._call))
         self._accepted = accepted
         return accepted
+
+
+class AsyncTryOn(_AsyncStarted[AcceptedTryOn]):
+    """A try-on. `await` it for the response of the service, or its `wait` for the result."""
+
+
+class AsyncOutfitTryOn(_AsyncStarted[AcceptedOutfit]):
+    """An outfit, awaited as a try-on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, TypeVar
 from urllib.parse import urljoin
@@ -92,7 +92,27 @@ def describe_try_on(
     person: PersonInput, product: str | Mapping[str, Any], fields: Mapping[str, Any], idempotency_key: str | None
 ) -> Call:
     """The call of a try-on, with one Idempotency-Key for all of its attempts."""
+    return _describe("try-on", person, [product], fields, idempotency_key)
+
+
+def describe_outfit(
+    person: PersonInput,
+    products: Sequence[str | Mapping[str, Any]],
+    fields: Mapping[str, Any],
+    idempotency_key: str | None,
+) -> Call:
+    """The call of an outfit, likewise."""
+    return _describe("outfits", person, products, fields, idempotency_key)
+
+
+def _describe(
+    path: str,
+    person: PersonInput,
+    products: Sequence[str | Mapping[str, Any]],
+    fields: Mapping[str, Any],
+    idempotency_key: str | None,
+) -> Call:
     files = Files()
-    described = {"externalId": product} if isinstance(product, str) else files.describe_product(product)
-    data = {"products": [described], "person": {"image": {"source": files.source_of(person)}}, **fields}
-    return Call("POST", path_of("try-on"), idempotency_key=idempotency_key or new_key(), **files.wrap(data))
+    described = [{"externalId": each} if isinstance(each, str) else files.describe_product(each) for each in products]
+    data = {"products": described, "person": {"image": {"source": files.source_of(person)}}, **fields}
+    return Call("POST", path_of(path), idempotency_key=idempotency_key or new_key(), **files.wrap(data))

@@ -42,6 +42,12 @@ class SyncTest(unittest.TestCase):
         image = call.download()
         self.assertTrue(image is not None and image.startswith(b"\xff\xd8\xff"))
 
+    def test_tries_on_an_outfit(self) -> None:
+        call = self.drape.outfit(person=PERSON, products=[PRODUCT, {**PRODUCT, "layer": "outerwear"}], partial="allowed")
+        self.assertEqual([layer["layer"] for layer in call.accepted["layers"]], ["tops", "outerwear"])
+        generation = call.wait(poll_interval=0.1)
+        self.assertEqual([layer["applied"] for layer in generation["layers"]], [True, True])
+
     def test_uploads_from_a_path_bytes_and_a_file(self) -> None:
         with PERSON.open("rb") as file:
             ids = {self.drape.upload(photo)["imageId"] for photo in (PERSON, PERSON.read_bytes(), file)}

@@ -1,7 +1,7 @@
 import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
 
-type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
+type Answer = 'AcceptedTryOn' | 'AcceptedOutfit' | 'Generation' | 'ProductList' | 'Credits'
 
 const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
   .components.schemas

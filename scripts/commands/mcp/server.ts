@@ -18,7 +18,7 @@ import type { Static, TSchema } from '../../../api/shared/contract/schema.ts'
 import { describeAnswer } from './answers.schema.ts'
 import { createFileFinder } from './client-folder.ts'
 import { readSource } from './image-source.ts'
-import { ListProductsInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
+import { ListProductsInput, OutfitToolInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
 
 const INSTRUCTIONS =
   `Drape shows how a person looks in a product. Call try_on with a photo of a person and an image of a product, then
@@ -54,6 +54,7 @@ export function createMcpServer({
       (input: Static<S>, context: ServerContext) => tool.run(input, { client, context, find }).catch(describeFailure),
     )
   add('try_on', tryOn)
+  add('try_on_outfit', tryOnOutfit)
   add('wait_for_generation', waitForGeneration)
   add('list_products', listProducts)
   add('read_credits', readCredits)
@@ -85,15 +86,45 @@ const tryOn: Tool<typeof TryOnToolInput> = {
   input: TryOnToolInput,
   output: 'AcceptedTryOn',
   readOnly: false,
-  run: async ({ person: { id, ...photo }, product: { image, ...fields }, output }, { client, context, find }) => {
-    const images = image && [await readSource(image, { field: 'product.image', find })]
-    const person = id === undefined ? await readSource(photo, { field: 'person', find }) : { id }
+  run: async ({ person, product, output }, { client, context, find }) => {
+    const described = await describeProduct(product, { field: 'product', find })
     const accepted = await client.tryOn(
-      { person, product: { ...fields, ...(images && { images }) }, output },
+      { person: await describePerson(person, find), product: described, output },
       { signal: context.mcpReq.signal },
     )
     return answerWith(accepted)
   },
+}
+
+const tryOnOutfit: Tool<typeof OutfitToolInput> = {
+  title: 'Try on an outfit',
+  description:
+    'Requests one image of the person wearing 2 to 4 products, for example trousers, a T-shirt and an open jacket. Costs one credit for ' +
+    'each product, or one in all if the account says so. Returns as try_on does.',
+  input: OutfitToolInput,
+  output: 'AcceptedOutfit',
+  readOnly: false,
+  run: async ({ person, products, partial, output }, { client, context, find }) => {
+    const described = []
+    for (const [i, product] of products.entries())
+      described.push(await describeProduct(product, { field: `products[${i}]`, find }))
+    const accepted = await client.outfit(
+      { person: await describePerson(person, find), products: described, partial, output },
+      { signal: context.mcpReq.signal },
+    )
+    return answerWith(accepted)
+  },
+}
+
+async function describePerson({ id, ...photo }: Static<typeof TryOnToolInput>['person'], find: Around['find']) {
+  return id === undefined ? readSource(photo, { field: 'person', find }) : { id }
+}
+
+async function describeProduct<P extends Static<typeof TryOnToolInput>['product']>(
+  { image, ...fields }: P,
+  { field, find }: { readonly field: string; readonly find: Around['find'] },
+) {
+  return { ...fields, ...(image && { images: [await readSource(image, { field: `${field}.image`, find })] }) }
 }
 
 const waitForGeneration: Tool<typeof WaitInput> = {

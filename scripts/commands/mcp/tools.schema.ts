@@ -1,5 +1,6 @@
+import { OutfitBody } from '../../../api/outfits/outfits.schema.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { FORMATS, MODES } from '../../../api/shared/generations/generation.ts'
+import { FORMATS, LAYERS, MAX_LAYERS, MODES } from '../../../api/shared/generations/generation.ts'
 
 const imageFields = {
   path: Type.Optional(
@@ -22,18 +23,21 @@ const PersonSource = Type.Object(
   { ...oneOf, description: 'The photo of the person: exactly one of path, url, base64 and id.' },
 )
 
+const productFields = {
+  externalId: Type.Optional(
+    Type.String({ minLength: 1, description: 'ID of a product, as returned by list_products.' }),
+  ),
+  title: Type.Optional(Type.String({ description: 'Title of the product. Helps to classify the garment.' })),
+  image: Type.Optional(ImageSource),
+}
+const aProduct = {
+  minProperties: 1,
+  description: 'A product of the catalog by its externalId, or any other product by its image.',
+}
+
 export const TryOnToolInput = Type.Object({
   person: PersonSource,
-  product: Type.Object(
-    {
-      externalId: Type.Optional(
-        Type.String({ minLength: 1, description: 'ID of a product, as returned by list_products.' }),
-      ),
-      title: Type.Optional(Type.String({ description: 'Title of the product. Helps to classify the garment.' })),
-      image: Type.Optional(ImageSource),
-    },
-    { minProperties: 1, description: 'A product of the catalog by its externalId, or any other product by its image.' },
-  ),
+  product: Type.Object(productFields, aProduct),
   output: Type.Optional(
     Type.Object({
       engine: Type.Optional(
@@ -48,6 +52,22 @@ export const TryOnToolInput = Type.Object({
       seed: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
   ),
+})
+
+export const OutfitToolInput = Type.Object({
+  person: PersonSource,
+  products: Type.Array(
+    Type.Object(
+      {
+        ...productFields,
+        layer: Type.Optional(Type.Enum([...LAYERS], { description: 'Layer of the product. Default: its category.' })),
+      },
+      aProduct,
+    ),
+    { minItems: 2, maxItems: MAX_LAYERS },
+  ),
+  partial: Type.Optional(OutfitBody.properties.partial),
+  output: TryOnToolInput.properties.output,
 })
 
 export const WaitInput = Type.Object({

@@ -65,10 +65,16 @@ describe('drape mcp', async () => {
     return { isError, text: texts.join(), json: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, images }
   }
 
-  it('offers four tools with input schema, output schema and instructions', async () => {
+  it('offers five tools with input schema, output schema and instructions', async () => {
     expect(client.getInstructions()).toMatch(/^Drape shows .*try_on.*wait_for_generation/)
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['try_on', 'wait_for_generation', 'list_products', 'read_credits'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'try_on',
+      'try_on_outfit',
+      'wait_for_generation',
+      'list_products',
+      'read_credits',
+    ])
     for (const { inputSchema, outputSchema, description } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', properties: expect.anything() })
       expect(outputSchema).toMatchObject({ type: 'object', properties: expect.anything(), required: expect.anything() })
@@ -97,6 +103,22 @@ describe('drape mcp', async () => {
     expect(readImageHeader(Buffer.from(data, 'base64')).width).toBeGreaterThan(100)
     expect(reported.at(-1)).toBe(1)
     expect((await call('read_credits')).json).toEqual({ creditBalance: 1 })
+  })
+
+  it('tries on an outfit, and says which products cannot be worn together', async () => {
+    const person = { path: PERSON }
+    const products = [
+      { title: 'T-shirt', image: { path: SHIRT } },
+      { title: 'Trousers', image: { path: SHIRT } },
+    ]
+    const { json } = await call('try_on_outfit', { person, products, output: MOCK })
+    expect(json.layers).toMatchObject([{ layer: 'tops' }, { layer: 'bottoms' }])
+    const { generationId } = json
+    const ended = await call('wait_for_generation', { generationId, timeoutSeconds: 100 })
+    expect(ended.json.layers).toMatchObject([{ applied: true }, { applied: true }])
+    const refused = await call('try_on_outfit', { person, products: [products[0], products[0]], output: MOCK })
+    expect(refused).toMatchObject({ isError: true, json: { code: 'VALIDATION_FAILED' } })
+    expect(refused.json.message).toContain('products[0] (tops) and products[1] (tops)')
   })
 
   it('accepts base64, URLs, upload IDs and catalog products', async () => {
