@@ -100,6 +100,7 @@ export function presentGeneration(
 <div class="columns">${section('Times (UTC)', times(generation))}${section('Stages', presentWaterfall(generation.timings ?? {}))}</div>
 ${when(generation.pastAttempts.length > 0, section('Previous attempts', presentPastAttempts(generation, showsWorkers)))}
 ${section('Events', presentEvents(generation, { events, forms, showsWorkers }))}
+${when(generation.layers !== null, section('Layers', presentLayers(generation)))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
 ${when(record, section('Answer of the API', record === null ? html`` : presentAnswer(record)))}
@@ -145,6 +146,22 @@ function presentEvents(
     ]),
     empty: '',
   })}<p>${permittedLink({ forms, path: `/audit?q=${encodeURIComponent(id)}` }, 'Actions of operators')}</p>`
+}
+
+function presentLayers({ layers }: GenerationDetail): Html {
+  return table({
+    caption: 'Products of the outfit, in the order of the call',
+    head: ['Product', 'Layer', 'State', 'Quality', 'Warnings'],
+    rows: (layers ?? []).map(({ externalId, title, layer, applied, quality, warnings = [], errorCode }): Content[] => [
+      html`${externalId}${when(title, html`<br><span class="beneath">${title ?? ''}</span>`)}`,
+      layer,
+      applied === undefined ? '' : applied ? 'applied' : html`left out<br>${code(errorCode ?? '')}`,
+      typeof quality === 'number' ? quality.toFixed(2) : '',
+      warnings.join(', '),
+    ]),
+    empty: '',
+    numeric: [3],
+  })
 }
 
 const ENDS: Readonly<Record<GenerationDetail['pastAttempts'][number]['reason'], string>> = {

@@ -3,7 +3,7 @@ import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { createListing } from '../shared/database/listing.ts'
 import { STATUSES } from '../shared/generations/generation.ts'
-import { keptResultKey } from '../shared/generations/generations.store.ts'
+import { keptResultKey, LayerSchema } from '../shared/generations/generations.store.ts'
 import { PastAttempt } from './generation-life.store.ts'
 
 const FoundRow = Type.Object({
@@ -31,6 +31,8 @@ const DetailRow = Type.Object({
   worker: Nullable(Type.String()),
   cost: Type.Integer(),
   options: Json,
+  /** The products of an outfit, in the order of the call; null for a single product. */
+  layers: Nullable(Type.Array(LayerSchema)),
   snapshot: Json,
   progress: Nullable(Type.Number()),
   /** Null when there was no photo, or the photo has been deleted. */
@@ -96,7 +98,7 @@ export function createGenerationSearches(database: Database) {
       database.maybeOne(sql.type(rowType(DetailRow))`
         select ${found}, requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
           attempt, past_attempts as "pastAttempts", worker, cost,
-          options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
+          options, layers, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
           engine_info as "engineInfo", category, quality, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"

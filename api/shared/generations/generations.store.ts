@@ -13,7 +13,7 @@ export type Consent = Readonly<Static<typeof ConsentSchema>>
 const { applied, warnings, quality, errorCode, errorMessage } = LayerOutcomeSchema.properties
 
 /** A product of an outfit. The last fields are those of a worker, when the generation has completed. */
-const LayerSchema = Type.Object({
+export const LayerSchema = Type.Object({
   layer: Type.Enum([...LAYERS]),
   externalId: Type.String(),
   title: Nullable(Type.String()),

@@ -57,6 +57,39 @@ describe('the page of a generation', async () => {
     expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })
   })
 
+  it('lists the products of an outfit, and why one was left out', async () => {
+    const { completedId, failedId } = await fillDashboard(dashboard, 'The Whole House')
+    const layers = [
+      {
+        layer: 'tops',
+        externalId: 'shirt-1',
+        title: 'Linen shirt',
+        cost: 1,
+        applied: true,
+        quality: 0.815,
+        warnings: ['SLEEVE_FOLDED'],
+      },
+      {
+        layer: 'outerwear',
+        externalId: 'coat-2',
+        title: null,
+        cost: 1,
+        applied: false,
+        errorCode: 'RESULT_REJECTED',
+        warnings: [],
+      },
+    ]
+    const id = await copyGeneration(dashboard.database, completedId, { layers })
+    const browser = await dashboard.signIn()
+    const { text } = await browser.get(`/generations/${id}`)
+    const rows = [...text.matchAll(/data-label="(?:Product|Layer|State|Quality)">(.*?)<\/td>/gs)]
+    expect(rows.map(([, cell]) => cell.replace(/<[^>]*>/g, ' ').trim())).toEqual([
+      ...['shirt-1  Linen shirt', 'tops', 'applied', '0.81'],
+      ...['coat-2', 'outerwear', 'left out  RESULT_REJECTED', ''],
+    ])
+    expect((await browser.get(`/generations/${failedId}`)).text).not.toContain('>Layers<')
+  })
+
   it('does not name workers to an owner of the account', async () => {
     const { completedId, accountId } = await fillDashboard(dashboard, 'The Curious House')
     const past = { attempt: 1, worker: 'gpu-3.internal', dispatchedAt: null, startedAt: null, reason: 'lost' }
