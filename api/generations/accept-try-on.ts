@@ -93,7 +93,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     garmentTypes: engine.garmentTypes,
     requestedEngine,
     consent,
-    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
+    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen, products.length)),
   }
   const layers = planned?.map((layer, i) => ({ layer, product: products[i] })) ?? null
   const accepting =

@@ -101,6 +101,13 @@ describe('a stolen key with restrictions', async () => {
     }
     const legacy = { product: { externalId: 'shirt', title: 'Mine' }, customer: { id: 'img_1' } }
     expect((await ask(one, 'POST /tryon/v1/try-on', { body: legacy })).body.code).toBe('FORBIDDEN')
+    const outfit = [
+      { images: [image], layer: 'tops' },
+      { externalId: 'shirt', title: 'Mine', layer: 'bottoms' },
+    ]
+    const sent = { ...of({}), products: outfit }
+    expect((await ask(one, 'POST /tryon/v1/outfits', { body: sent })).body.code).toBe('FORBIDDEN')
+    expect((await ask(both, 'POST /tryon/v1/outfits', { body: sent })).status).toBe(400)
     expect((await ask(one, 'GET /tryon/v1/products/shirt')).status).toBe(403)
     expect((await ask(one, 'POST /tryon/v1/try-on', { body: of({ externalId: 'shirt' }) })).status).not.toBe(403)
     expect((await ask(one, 'POST /tryon/v1/try-on', { body: of({ images: [image] }) })).status).not.toBe(403)

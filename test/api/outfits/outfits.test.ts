@@ -2,6 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
+import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { formOf, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
@@ -22,7 +24,7 @@ describe('an outfit', async () => {
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
   const { port } = shop.address() as AddressInfo
   const address = `http://127.0.0.1:${port}/1.jpg`
-  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(port) } })
+  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(port), ENGINES: 'warp,mock,plain' } })
   let worker = await drape.startWorker({}, { separate: true })
   afterAll(async () => {
     await drape.stop()
@@ -163,8 +165,14 @@ describe('an outfit', async () => {
   })
 
   it('needs an engine that draws outfits', async () => {
-    const { status, body } = await post([shirt, trousers], { output: { engine: 'nothing' } })
-    expect({ status, path: body.details[0].path }).toEqual({ status: 400, path: 'output.engine' })
+    const { status, body } = await post([shirt, trousers], { output: { engine: 'plain' } })
+    expect({ status, details: body.details }).toEqual({
+      status: 400,
+      details: [{ path: 'output.engine', message: 'must be an engine that renders outfits: warp, mock' }],
+    })
+    const { engines } = (await drape.call('GET', '/tryon/v1/engines')).body
+    const able = engines.map(({ name, outfits }: { name: string; outfits: boolean }) => [name, outfits])
+    expect(Object.fromEntries(able)).toEqual({ warp: true, mock: true, plain: false })
   })
 
   it('is accepted once under one idempotency key, which fits no other order', async () => {
@@ -210,6 +218,75 @@ describe('an outfit', async () => {
     const none = await post([broken, { ...broken, title: 'Jeans' }], { partial: 'allowed' })
     expect(await drape.finish(none.body.generationId)).toMatchObject({ status: 'FAILED' })
     expect(await drape.balance()).toBe(before - 2)
+    await assertBalanced()
+  })
+
+  it('refunds nothing for a product that was left out if the price is that of the outfit', async () => {
+    const account = await drape.createAccount(1, { ...LIMITS, outfitPricing: 'outfit' })
+    const { apiKey: key, id } = account
+    const own = { person: { image: { source: { id: await upload(key) } } }, partial: 'allowed' }
+    const { body } = await post([shirt, broken], own, { key })
+    const path = `/tryon/v1/generations/${body.generationId}`
+    await until(async () => (await drape.call('GET', path, { key })).body.status === 'COMPLETED')
+    expect(await balanceOf(id)).toBe(0)
+    const failing = await post([shirt, broken], own, { key })
+    expect(failing.status).toBe(402)
+    await assertBalanced()
+  })
+
+  it('accepts files, four products of which two are outerwear, and a test key', async () => {
+    const products = [coat, { ...coat, title: 'Cardigan', layer: 'outerwear' }, shirt, trousers].map((product) => ({
+      ...product,
+      images: [{ source: { fileKey: 'garment' } }],
+    }))
+    const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
+      ...UNRESTRICTED,
+      isTest: true,
+    })
+    for (const by of [drape.apiKey, key]) {
+      const data = { products, person: { image: { source: { fileKey: 'me' } } } }
+      const body = formOf(data, { me: await readSmallPerson(), garment })
+      const answer = await drape.call('POST', PATH, { body, key: by })
+      expect(answer.body.layers.map(({ layer }: { layer: string }) => layer)).toEqual([
+        'outerwear',
+        'outerwear',
+        'tops',
+        'bottoms',
+      ])
+      const path = `/tryon/v1/generations/${answer.body.generationId}`
+      const ended = await until(async () => {
+        const { body: generation } = await drape.call('GET', path, { key: by })
+        return generation.status === 'COMPLETED' && generation
+      })
+      expect(ended.layers.every(({ applied }: { applied: boolean }) => applied)).toBe(true)
+    }
+  })
+
+  it('refuses reserved IDs and products without images, with the product named', async () => {
+    const reserved = await post([shirt, { ...trousers, externalId: '_anon_x' }])
+    expect(reserved).toMatchObject({ status: 409, body: { code: 'RESERVED_EXTERNAL_ID' } })
+    const bare = await post([shirt, { externalId: 'bare', title: 'Jeans' }])
+    expect(bare.body).toMatchObject({
+      code: 'PRODUCT_IMAGES_REQUIRED',
+      details: [{ path: 'products[1].images' }],
+    })
+    expect((await post([shirt, { title: 'Jeans' }])).body).toMatchObject({ details: [{ path: 'products[1].images' }] })
+  })
+
+  it('spends exactly the credits of calls that create the same products at once in other orders', async () => {
+    const account = await drape.createAccount(13)
+    const { apiKey: key, id } = account
+    const own = { person: { image: { source: { id: await upload(key) } } } }
+    const both = [
+      { ...shirt, externalId: 'a' },
+      { ...trousers, externalId: 'b' },
+    ]
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, i) => post(i % 2 ? both : both.toReversed(), own, { key })),
+    )
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([...Array(6).fill(201), ...Array(10).fill(402)])
+    expect(await balanceOf(id)).toBe(1)
     await assertBalanced()
   })
 
