@@ -80,7 +80,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await enter(key)
     await appear('#account')
   }
-  const choose = async (name: 'photo' | 'product', path: string) => {
+  const choose = async (name: 'photo' | 'product' | 'second', path: string) => {
     const input = await page.$(`#${name}-file`)
     await (input as unknown as { uploadFile(path: string): Promise<void> } | null)?.uploadFile(path)
     await until(`document.querySelector('[data-image-field=${name}] .drop').classList.contains('filled')`)
@@ -243,6 +243,26 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
       await page.$$eval('#history li, #comparison:not([hidden]), #download:not([hidden])', (all) => all.length),
     ).toBe(0)
     expect(await text('#code')).toBe('')
+  })
+
+  it('tries on two products at once, and says which cannot be worn together', async () => {
+    await signIn()
+    const credits = await drape.balance()
+    await page.click('[data-image-field=photo] .sample')
+    await page.click('#with-second summary')
+    for (const name of ['product', 'second'])
+      await page.click(`[data-image-field=${name}] .sample[data-title="T-shirt"]`)
+    await until(`document.querySelectorAll('.drop.filled').length === 3`)
+    await page.click('#go')
+    await appear('#problem')
+    expect(await text('#problem')).toContain('products[0] (tops) and products[1] (tops) cannot be worn together')
+    await page.click('[data-image-field=second] .sample[data-title="Trousers"]')
+    await until(`document.querySelector('#second-name').value === 'Trousers'`)
+    expect(await text('#code')).toContain('/tryon/v1/outfits')
+    await page.click('#go')
+    await done()
+    expect(await text('#facts')).toMatch(/Layertops.*Layerbottoms/)
+    await until(`document.querySelector('#credits').textContent === '${credits - 2} credits'`)
   })
 
   it('uses a typed key when only the start button is clicked', async () => {
@@ -514,6 +534,20 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
         expect(stored).toEqual({ title: `Ada's "best" $shirt; type=a/b \\ <b>`, cropMode: 'none' })
       },
     )
+
+    it('as programs for an outfit', async () => {
+      await page.click('#with-second summary')
+      await choose('product', SHIRT)
+      await choose('second', OTHER_PHOTO)
+      await page.select('#second-category', 'outerwear')
+      const sdk = await shown('#tab-sdk')
+      expect(sdk).toContain(`.outfit({`)
+      expect(sdk).toContain(
+        `{ images: [{ source: await readPicture('astronaut.jpg'), classifications: { category: 'outerwear' } }] }]`,
+      )
+      expect(await shown('#tab-python')).toContain('drape.outfit(')
+      expect(await shown('#tab-curl')).toContain(`-F 'second=@"astronaut.jpg"'`)
+    })
 
     it('as a program that runs with the client', async () => {
       const built = await buildClient(folder)

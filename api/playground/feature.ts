@@ -11,8 +11,10 @@ export const playground: Feature = {
       text: 'Try a product on a photo. Needs an API key.',
     },
   ],
-  start: async ({ config, storage }) => {
+  start: async ({ config, storage, hasFeature }) => {
     const { playgroundRoutes } = await import('./playground.routes.ts')
-    return { routes: [playgroundRoutes({ serviceName: config.SERVICE_NAME, storage })] }
+    return {
+      routes: [playgroundRoutes({ serviceName: config.SERVICE_NAME, storage, hasOutfits: hasFeature('outfits') })],
+    }
   },
 }

@@ -7,10 +7,12 @@ interface PageOptions {
   readonly serviceName: string
   /** URL of the folder of its files. */
   readonly assets: string
+  /** Whether the service has outfits. */
+  readonly hasOutfits: boolean
 }
 
 /** The playground, for holders of an API key. */
-export function presentPage({ serviceName, assets }: PageOptions): string {
+export function presentPage({ serviceName, assets, hasOutfits }: PageOptions): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -40,9 +42,10 @@ ${keyForm()}
 <form id="try-on" novalidate>
 <div class="image-fields">
 ${imageField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
-${imageField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields() })}
+${imageField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields('product') })}
 ${resultPanel()}
 </div>
+${hasOutfits ? secondProduct(assets) : ''}
 <details class="card" id="options"><summary>Engine and options</summary>
 <div class="options">${presentOptions({ of: 'try-on' })}</div></details>
 </form>
@@ -68,7 +71,7 @@ function keyForm(): Html {
 }
 
 interface ImageField {
-  readonly name: 'photo' | 'product'
+  readonly name: 'photo' | 'product' | 'second'
   readonly step: string
   readonly title: string
   readonly invitation: string
@@ -77,7 +80,7 @@ interface ImageField {
 }
 
 function imageField({ name, step, title, invitation, assets, more = html`` }: ImageField): Html {
-  const samples = SAMPLES.filter(({ kind }) => kind === name).map(
+  const samples = SAMPLES.filter(({ kind }) => (kind === 'photo') === (name === 'photo')).map(
     ({
       file,
       text,
@@ -107,12 +110,19 @@ function photoFields(): Html {
   return html`<div class="fields">${presentOptions({ of: 'upload' })}</div>`
 }
 
-function productFields(): Html {
+/** The generated outfit has both products; its price is that of two try-ons, or of one. */
+function secondProduct(assets: string): Html {
+  return html`<details class="card" id="with-second"><summary>Try it with another product</summary>
+<div class="second">${imageField({ name: 'second', step: '+', title: 'Second product', invitation: 'Drop an image of a second product here', assets, more: productFields('second') })}
+<p class="hint">One image with both products, such as trousers and a T-shirt. An open shirt or cardigan over a top has the category outerwear.</p></div></details>`
+}
+
+function productFields(name: string): Html {
   const categories = CATEGORIES.map((category) => html`<option>${category}</option>`)
-  return html`<div class="fields"><div class="field"><label for="product-name">Product name</label>
-<input id="product-name" type="text" maxlength="200" autocomplete="off" placeholder="optional, for example T-shirt"></div>
-<div class="field"><label for="product-category">Category</label>
-<select id="product-category"><option value="">detect from the image</option>${categories}</select></div></div>`
+  return html`<div class="fields"><div class="field"><label for="${name}-name">Product name</label>
+<input id="${name}-name" type="text" maxlength="200" autocomplete="off" placeholder="optional, for example T-shirt"></div>
+<div class="field"><label for="${name}-category">Category</label>
+<select id="${name}-category"><option value="">detect from the image</option>${categories}</select></div></div>`
 }
 
 function resultPanel(): Html {

@@ -7,14 +7,16 @@ import { presentPage } from './page.ts'
 
 export interface PlaygroundOptions {
   readonly serviceName: string
+  /** Whether the service has outfits. */
+  readonly hasOutfits: boolean
   readonly storage: Pick<ObjectStorage, 'signedUrl'>
 }
 
 /** GET /playground: page to try the service, for holders of an API key; GET /playground/<edition>/…: its files. */
-export function playgroundRoutes({ serviceName, storage }: PlaygroundOptions): Router<AppState> {
+export function playgroundRoutes({ serviceName, hasOutfits, storage }: PlaygroundOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets = readAssets()
-  const page = presentPage({ serviceName, assets: `/playground/${assets.edition}` })
+  const page = presentPage({ serviceName, hasOutfits, assets: `/playground/${assets.edition}` })
   router.get('/playground', async (ctx: AppContext) =>
     getPage(ctx, { page, imageOrigin: await originOfImages(storage) }),
   )

@@ -128,9 +128,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     const program = writePython({
       origin: drape.api.url,
       photo: { name: 'me.jpg' },
-      product: { name: 'shirt.jpg' },
-      title: `Ada's "best" \\ T-shirt`,
-      category: 'tops',
+      products: [{ image: { name: 'shirt.jpg' }, title: `Ada's "best" \\ T-shirt`, category: 'tops' }],
       answer: null,
       options: { format: 'png', fallback: false, keepForDays: 1, crop: false },
     })

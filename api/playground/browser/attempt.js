@@ -8,7 +8,7 @@ const PREVIEW_MS = 10 * 60_000
  * One try-on, which can be resumed after an error: repeated requests have the same idempotency key, so nothing is
  * created or charged twice.
  */
-export function createAttempt({ drape, photo, product, title, category, options }) {
+export function createAttempt({ drape, photo, products, options }) {
   const { crop = true, ...output } = options
   const keys = { upload: createKey(), tryOn: createKey() }
   const startedAt = performance.now()
@@ -20,10 +20,14 @@ export function createAttempt({ drape, photo, product, title, category, options 
     onStage({ stage: 'upload' })
     upload ??= await uploadOnce(photo.blob, { drape, crop, keepForDays: output.keepForDays, key: keys.upload, signal })
     onStage({ stage: 'send' })
-    const described = describeProduct({ title, category, source: product.blob })
-    const call = { person: { id: upload.imageId }, product: described, output }
+    const described = products.map(({ image, ...product }) => describeProduct({ ...product, source: image.blob }))
+    const call = { person: { id: upload.imageId }, output }
+    const repeating = { idempotencyKey: keys.tryOn }
     // Not aborted with the rest: cancelling the generation needs its ID.
-    accepting ??= drape.tryOn(call, { idempotencyKey: keys.tryOn })
+    accepting ??=
+      described.length > 1
+        ? drape.outfit({ ...call, products: described }, repeating)
+        : drape.tryOn({ ...call, product: described[0] }, repeating)
     accepting.catch(() => {
       accepting = null
     })
@@ -31,7 +35,7 @@ export function createAttempt({ drape, photo, product, title, category, options 
     generationId = accepted.generationId
   }
   return {
-    images: { photo, product },
+    images: { photo, product: products[0].image },
     id: () => generationId,
     /**
      * The input of the result: the photo as the service crops it, or the original if the result has the whole frame.

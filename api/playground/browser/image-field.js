@@ -126,13 +126,13 @@ function offerCamera(button, take) {
   })
 }
 
-/** A pasted image goes to the focused field, else to the first empty field. */
-export function acceptPastes(fields) {
+/** A pasted image goes to the focused field, else to the first empty field of those that are always shown. */
+export function acceptPastes(fields, hidden = []) {
   document.addEventListener('paste', (event) => {
     const file = [...event.clipboardData.files].find(({ type }) => type.startsWith('image/'))
     if (!file) return
     event.preventDefault()
-    const focused = fields.find(({ section }) => section.contains(document.activeElement))
+    const focused = [...fields, ...hidden].find(({ section }) => section.contains(document.activeElement))
     const field = focused ?? fields.find(({ get }) => get() === null) ?? fields[0]
     field.take(file, file.name || 'pasted.png')
   })

@@ -37,13 +37,16 @@ const account = createAccount({
 })
 
 const photo = createImageField(document.querySelector('[data-image-field=photo]'), { onChange: changed })
-const product = createImageField(document.querySelector('[data-image-field=product]'), {
-  onChange: ({ title }) => {
-    if (title !== '') find('product-name').value = title
+const [product, second] = ['product', 'second'].map((name) => {
+  const section = document.querySelector(`[data-image-field=${name}]`)
+  const onChange = ({ title }) => {
+    if (title !== '') find(`${name}-name`).value = title
     changed()
-  },
+  }
+  // The service may have no outfits.
+  return section && createImageField(section, { onChange })
 })
-acceptPastes([photo, product])
+acceptPastes([photo, product], second === null ? [] : [second])
 // One message at a time: what is wrong with the key is said at its field.
 find('key-form').addEventListener('submit', () => {
   find('problem').hidden = true
@@ -58,9 +61,13 @@ find('cancel').addEventListener('click', cancel)
 changed()
 
 function describeCall(options) {
-  const title = find('product-name').value.trim()
-  const category = find('product-category').value
-  return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options, answer }
+  const products = [describeProductOf('product', product)]
+  if (second?.get()) products.push(describeProductOf('second', second))
+  return { origin: location.origin, photo: photo.get(), products, options, answer }
+}
+
+function describeProductOf(name, field) {
+  return { image: field.get(), title: find(`${name}-name`).value.trim(), category: find(`${name}-category`).value }
 }
 
 /** Results belong to the key that is removed. */
@@ -190,7 +197,7 @@ function describeResult(mine, generation) {
 }
 
 async function showResult({ generation, beforeUrl, afterUrl, summary }) {
-  const { generationId, engine, category, warnings = [] } = generation
+  const { generationId, engine, category, layers = [], warnings = [] } = generation
   answer = generation
   showCode(describeCall(peekOptions(find('try-on'))))
   await showComparison({ beforeUrl, afterUrl })
@@ -205,6 +212,7 @@ async function showResult({ generation, beforeUrl, afterUrl, summary }) {
     ...(engine ? [['Engine', `${engine.name} ${engine.version} (${engine.license})`]] : []),
     ...(category ? [['Category', category]] : []),
     ['Generation', generationId],
+    ...layers.map(({ layer, applied, errorMessage }) => ['Layer', applied ? layer : `${layer}: ${errorMessage}`]),
     ...warnings.map((code) => ['Note', explainWarning(code)]),
   ])
 }

@@ -1,17 +1,20 @@
 const IMAGE_ID = '(the id of the photo)'
 
+/** Names of the files of products in a form. */
+const FIELDS = ['product', 'second']
+
 /**
- * The call as shell commands. `photo` and `product` are null or `{ name, sampleUrl }`; `options` are the non-default
- * options.
+ * The call as shell commands. `products`: one, or two of an outfit, each `{ image, title, category }`. `photo` and each
+ * `image` are null or `{ name, sampleUrl }`; `options` are the non-default options.
  */
-export function writeCurl({ origin, photo, product, title, category, options }) {
+export function writeCurl({ origin, photo, products, options }) {
   const { crop = true, ...output } = options
-  const samples = [photo, product].filter((image) => image?.sampleUrl)
+  const samples = [photo, ...products.map(({ image }) => image)].filter((image) => image?.sampleUrl)
   const fetched = samples.map(({ sampleUrl, name }) => `curl -sS ${quote(origin + sampleUrl)} -o ${quote(name)}`)
   const sent = crop ? output : without(output, 'keepForDays')
   const data = {
     person: { image: { source: crop ? { fileKey: 'photo' } : { id: IMAGE_ID } } },
-    products: [describeProduct({ title, category, source: { fileKey: 'product' } })],
+    products: products.map((product, i) => describeProduct({ ...product, source: { fileKey: FIELDS[i] } })),
     ...(Object.keys(sent).length > 0 && { output: sent }),
   }
   // A shell variable, outside of the single quotes. It is the first text in the data.
@@ -21,12 +24,14 @@ export function writeCurl({ origin, photo, product, title, category, options }) 
     ...(fetched.length === 0 ? [] : ['', '# the sample images', ...fetched]),
     ...(crop ? [] : ['', '# the photo, without cropping', ...writeUpload({ origin, photo, output })]),
     '',
-    '# waits up to 1 minute for the result',
+    products.length > 1
+      ? '# then GET /tryon/v1/generations/{generationId} has the result'
+      : '# waits up to 1 minute for the result',
     [
-      `curl -sS ${quote(`${origin}/tryon/v1/try-on/sync`)} -H "x-api-key: $DRAPE_API_KEY"`,
+      `curl -sS ${quote(`${origin}/tryon/v1/${products.length > 1 ? 'outfits' : 'try-on/sync'}`)} -H "x-api-key: $DRAPE_API_KEY"`,
       `  --form-string data=${json}`,
       ...(crop ? [`  -F ${quote(fileField('photo', nameOf(photo, 'photo.jpg')))}`] : []),
-      `  -F ${quote(fileField('product', nameOf(product, 'product.jpg')))}`,
+      ...products.map(({ image }, i) => `  -F ${quote(fileField(FIELDS[i], nameOf(image, 'product.jpg')))}`),
     ].join(' \\\n'),
   ].join('\n')
 }
@@ -40,13 +45,15 @@ function writeUpload({ origin, photo, output }) {
 }
 
 /** The call as a program with the client. */
-export function writeProgram({ origin, photo, product, title, category, options }) {
+export function writeProgram({ origin, photo, products, options }) {
   const { crop = true, ...output } = options
   const read = (image, name) => `await readPicture(${text(nameOf(image, name))})`
-  const image = read(product, 'product.jpg')
-  const described = describeProduct({ title, category, source: null })
-  const classified = category === '' ? image : `{ source: ${image}, classifications: { category: ${text(category)} } }`
-  const fields = [...(described.title ? [`title: ${text(described.title)}`] : []), `images: [${classified}]`]
+  const described = products.map(({ image, title, category }) => {
+    const source = read(image, 'product.jpg')
+    const classified =
+      category === '' ? source : `{ source: ${source}, classifications: { category: ${text(category)} } }`
+    return `{ ${[...(title === '' ? [] : [`title: ${text(title)}`]), `images: [${classified}]`].join(', ')} }`
+  })
   const { keepForDays } = output
   const settings = Object.entries({ crop, ...(keepForDays && { keepForDays }) }).map(entry)
   const sent = crop ? output : without(output, 'keepForDays')
@@ -57,9 +64,9 @@ export function writeProgram({ origin, photo, product, title, category, options 
     `const drape = createDrapeClient({ url: ${text(origin)}, apiKey: process.env.DRAPE_API_KEY })`,
     ...(crop ? [] : [`const { imageId } = await drape.images.upload(${photoCode}, { ${settings.join(', ')} })`]),
     'const { generationId, resultImageUrl } = await drape',
-    '  .tryOn({',
+    described.length > 1 ? '  .outfit({' : '  .tryOn({',
     `    person: ${crop ? photoCode : '{ id: imageId }'},`,
-    `    product: { ${fields.join(', ')} },`,
+    described.length > 1 ? `    products: [${described.join(', ')}],` : `    product: ${described[0]},`,
     ...(Object.keys(sent).length === 0 ? [] : [`    output: { ${Object.entries(sent).map(entry).join(', ')} },`]),
     '  })',
     `  .wait({ onProgress: ({ status, progress }) => console.log(status, progress ?? '') })`,
@@ -68,13 +75,15 @@ export function writeProgram({ origin, photo, product, title, category, options 
 }
 
 /** The call as a program with the Python client. */
-export function writePython({ origin, photo, product, title, category, options }) {
+export function writePython({ origin, photo, products, options }) {
   const { crop = true, ...output } = options
   const path = (image, name) => `Path(${JSON.stringify(nameOf(image, name))})`
-  const image = path(product, 'product.jpg')
-  const classified =
-    category === '' ? image : `{"source": ${image}, "classifications": {"category": ${JSON.stringify(category)}}}`
-  const fields = [...(title === '' ? [] : [`"title": ${JSON.stringify(title)}`]), `"images": [${classified}]`]
+  const described = products.map(({ image, title, category }) => {
+    const source = path(image, 'product.jpg')
+    const classified =
+      category === '' ? source : `{"source": ${source}, "classifications": {"category": ${JSON.stringify(category)}}}`
+    return `{${[...(title === '' ? [] : [`"title": ${JSON.stringify(title)}`]), `"images": [${classified}]`].join(', ')}}`
+  })
   const sent = crop ? output : without(output, 'keepForDays')
   const days = output.keepForDays === undefined ? '' : `, keep_for_days=${output.keepForDays}`
   const photoCode = path(photo, 'photo.jpg')
@@ -86,9 +95,9 @@ export function writePython({ origin, photo, product, title, category, options }
     '',
     `drape = Drape(${JSON.stringify(origin)}, api_key=os.environ["DRAPE_API_KEY"])`,
     ...(crop ? [] : [`photo = drape.upload(${photoCode}, crop=False${days})`]),
-    'generation = drape.try_on(',
+    `generation = drape.${described.length > 1 ? 'outfit' : 'try_on'}(`,
     `    person=${crop ? photoCode : '{"id": photo["imageId"]}'},`,
-    `    product={${fields.join(', ')}},`,
+    described.length > 1 ? `    products=[${described.join(', ')}],` : `    product=${described[0]},`,
     ...(Object.keys(sent).length === 0 ? [] : [`    output={${Object.entries(sent).map(pythonEntry).join(', ')}},`]),
     ').wait(on_progress=lambda g: print(g["status"], g.get("progress", "")))',
     'print(generation["generationId"], generation["resultImageUrl"])',
