@@ -10,6 +10,7 @@ import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/share
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DownloadProgress } from '../engines/files/open-complete.ts'
 import type { Marked } from '../outputs/mark/embed.ts'
+import type { Person } from '../vision/person/person.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
 /** Requests and results of the inference process. Both sides always have the same version. */
@@ -18,6 +19,8 @@ export interface Work {
   readonly 'try-on': { readonly request: TryOnRequest; readonly result: TryOnResult }
 }
 export type WorkName = keyof Work
+
+export type FaceAndHands = Pick<Person, 'face' | 'hands'>
 
 export interface PrepareRequest {
   readonly photo: Uint8Array
@@ -39,6 +42,8 @@ export interface TryOnRequest {
   readonly photo: Uint8Array
   /** `auto`: find the crop in the inference process, because none is stored. */
   readonly crop: Rectangle | 'auto' | 'none'
+  /** Face and hands in px of the crop, found before the photo was drawn on; absent: they are found in the photo. */
+  readonly body?: FaceAndHands
   readonly garment: Uint8Array
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
@@ -75,6 +80,8 @@ export interface TryOnResult {
   readonly quality: number | null
   /** What the product photo shows; null for an engine without detection. */
   readonly detected: Detected | null
+  /** The person's, for the next layer of an outfit; absent without a person. */
+  readonly body?: FaceAndHands
   /** Analysis of a photo that was not analysed before: only for `crop: 'auto'`. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
   readonly engine: {

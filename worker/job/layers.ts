@@ -19,7 +19,7 @@ export interface Pass {
 }
 
 /** What a pass is drawn on: at first the photo of the person, then the result of the pass before. */
-export type Under = Pick<TryOnRequest, 'photo' | 'crop'>
+export type Under = Pick<TryOnRequest, 'photo' | 'crop' | 'body'>
 
 /** A pass, and its place among all. */
 export interface PlacedPass extends Pass {
@@ -61,7 +61,7 @@ export async function drawLayers(
     try {
       const result = await draw({ ...pass, under, isLast, progress })
       applied.push({ pass, under, result })
-      under = { photo: result.image, crop: cropOfResult(job, under, result) }
+      under = { photo: result.image, crop: cropOfResult(job, under, result), body: result.body }
     } catch (error) {
       if (!mayLeaveOut(error, job)) throw error
       refusals.set(pass.index, error)

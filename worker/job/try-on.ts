@@ -60,7 +60,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   }
 }
 
-type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found'> & {
+type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found' | 'body'> & {
   readonly bitmap: Bitmap
 }
 
@@ -95,11 +95,13 @@ async function drawBitmap(
   context.signal.throwIfAborted()
   if (!options.fullResolution) context.lastPhoto?.set(request, analysed)
   const { photo, crop, found, ...seen } = analysed
+  // On a photo that was drawn on, hands before the new clothes are found less well.
+  const person = seen.person && request.body ? { ...seen.person, ...request.body } : seen.person
   clock.lap('decode')
   const judge = safety && { policy: safety, models: context.models, allowances: request.allowances }
   const doubts = judge
     ? [
-        ...(await judgeInput({ image: 'person', bitmap: photo, person: seen.person }, judge)),
+        ...(await judgeInput({ image: 'person', bitmap: photo, person }, judge)),
         ...(await judgeInput({ image: 'product', bitmap: garment }, judge)),
       ]
     : []
@@ -108,7 +110,7 @@ async function drawBitmap(
 
   const { image, change, quality, ...result } = await drawBest(
     engine,
-    { ...product, person: photo, found: seen.person },
+    { ...product, person: photo, found: person },
     {
       minQuality: request.minQuality ?? null,
       signal: context.signal,
@@ -119,8 +121,7 @@ async function drawBitmap(
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
   const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
-  if (judge)
-    await judgeResult({ result: composed, photo, person: seen.person, garment, drawn: { image, change } }, judge)
+  if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
   // A test engine returns the photo unchanged, to the last bit.
   const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
@@ -139,6 +140,7 @@ async function drawBitmap(
     quality,
     detected: result.detected ?? null,
     found,
+    ...(person && { body: { face: person.face, hands: person.hands } }),
   }
 }
 

@@ -62,6 +62,13 @@ it('draws the innermost layer first, each on the result before, in the order of 
   expect(pen.passes.map(({ progress }) => progress)).toEqual([0, 1, 2, 3].map((i) => [i / 4, (i + 1) / 4]))
 })
 
+it('tells later passes where face and hands are', async () => {
+  const body = { face: null, hands: [] }
+  const pen = createPen({}, { body })
+  await drawLayers(jobOf(['bottoms', 'tops']), PHOTO, pen.draw)
+  expect(pen.passes.map(({ under }) => under.body)).toEqual([undefined, body])
+})
+
 it('keeps the crop in full resolution, whose results are whole frames', async () => {
   const pen = createPen()
   await drawLayers(jobOf(['bottoms', 'tops', 'outerwear'], { fullResolution: true }), PHOTO, pen.draw)

@@ -1,14 +1,20 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { measureQuality, type Quality } from '../../../../scripts/quality/measure.ts'
+import { decodeImage, encodeImage } from '../../../../api/shared/image/image.ts'
+import { handsOf, measureQuality, type Quality } from '../../../../scripts/quality/measure.ts'
 import { type Pair, readGarment, readPair } from '../../../../scripts/quality/pair.ts'
 import type { EngineResult } from '../../../../worker/engines/engine.ts'
+import type { Under } from '../../../../worker/job/layers.ts'
+import { tryOn } from '../../../../worker/job/try-on.ts'
 import { blendChange } from '../../../../worker/vision/composite/blend.ts'
 import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
 import { type Bitmap, bitmapToColours } from '../../../../worker/vision/raster/plane.ts'
-import { dress } from '../../../support/vision.ts'
+import { dress, sharedEngine, sharedModels } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
+const quiet = { signal: new AbortController().signal, onProgress: () => {} }
+
 /** How much worse than alone a garment may be in an outfit, and what counts as no error. */
 const [RATIO, NOTHING] = [1.2, 0.01]
 
@@ -55,6 +61,31 @@ describe('the layers of an outfit by warp', () => {
     const kept = differingPixels(photo, top.whole, (i) => trousers.change.data[i] > 0.5 && top.change.data[i] === 0)
     const drawn = trousers.change.data.filter((share) => share > 0.5).length
     expect(kept / drawn).toBeGreaterThan(0.5)
+  })
+
+  it('leave the hands that the photo shows, where they are found less well after another layer', async () => {
+    const pair = await readPair(FIXTURES, { person: 'kim-tee', garment: 'jacket_closed', part: 'top' })
+    const engine = await sharedEngine()
+    const context = { ...quiet, models: await sharedModels(), engines: new Map([['warp', engine]]) }
+    const draw = (under: Under, { bytes }: Pick<Pair['garment'], 'bytes'>, category: string) => {
+      const product = { title: null, description: null, classifications: { category } }
+      const options = { watermark: false, seed: 1, mode: 'balanced', format: 'png', fullResolution: false } as const
+      const garmentHash = createHash('sha256').update(bytes).digest('hex')
+      return tryOn({ engine: 'warp', ...under, garment: bytes, garmentHash, logo: null, product, options }, context)
+    }
+    const photo = await encodeImage(pair.figure.bitmap, { format: 'png' })
+    const { image, body } = await draw(
+      { photo, crop: 'none' },
+      await readGarment(FIXTURES, 'trousers_black'),
+      'bottoms',
+    )
+    const hands = handsOf(pair.figure)
+    const changedHands = async (under: Under) => {
+      const result = await draw(under, pair.garment, 'outerwear')
+      return differingPixels(await decodeImage(image), await decodeImage(result.image), (i) => hands.data[i] === 1)
+    }
+    expect(await changedHands({ photo: image, crop: 'none', body })).toBeLessThan(100)
+    expect(await changedHands({ photo: image, crop: 'none' })).toBeGreaterThan(150)
   })
 
   it('show the shirt just put on between the fronts of an open jacket', async () => {
