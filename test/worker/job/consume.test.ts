@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -192,6 +193,64 @@ describe('a try-on job', async () => {
     )
     const text = Buffer.from(stored ?? '').toString('latin1')
     for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
+  })
+
+  it('draws the layers of an outfit in one attempt, and judges and names the photo of the caller for each', async () => {
+    const accepted = await accept()
+    const { product } = accepted
+    const others = ['bottoms', 'tops'].map((id) => ({ ...product, id }))
+    const layers = [
+      { layer: 'tops' as const, product: others[1] },
+      { layer: 'bottoms' as const, product: others[0] },
+    ]
+    await database.query(sql.unsafe`
+      update generations set layers = ${sql.jsonb([
+        { layer: 'tops', externalId: 't', title: null, cost: 1 },
+        { layer: 'bottoms', externalId: 'b', title: null, cost: 1 },
+      ])}
+      where id = ${accepted.generationId}`)
+    const job = await change(accepted, { layers, safety: { level: 'standard', allowsSwimwear: false } })
+    for (const { id } of others)
+      await storage.put(garmentKeyOf({ ...job, product: { ...product, id } }), Buffer.from(id), {
+        contentType: 'application/octet-stream',
+      })
+    const pairs: unknown[] = []
+    const examinePair: WorkerOperations['examinePair'] = async ({ pair }) => {
+      pairs.push(pair.digests)
+      return { allowances: [], blocked: [] }
+    }
+    infer = async ({ garment }) => ({
+      ...RESULT,
+      image: garment === requests[0].garment ? Buffer.from('dressed') : RESULT.image,
+    })
+    const detections: unknown[] = []
+    const recordDetections: ConsumeOptions['recordDetections'] = async ({ product: { id } }) => void detections.push(id)
+    await consumeTryOn(job, optionsOf({ calls: { ...calls, examinePair }, recordDetections }))
+    expect(
+      requests.map(({ photo, garment, product: { classifications }, options }) => [
+        ...[photo, garment].map((bytes) => Buffer.from(bytes).toString()),
+        ...[classifications?.category, options.format],
+      ]),
+    ).toEqual([
+      ['photo', 'bottoms', 'bottoms', 'png'],
+      ['dressed', 'tops', 'tops', 'jpeg'],
+    ])
+    const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(pairs).toEqual([
+      [digestOf('photo'), digestOf('bottoms')],
+      [digestOf('photo'), digestOf('tops')],
+    ])
+    expect(detections).toEqual(['bottoms', 'tops'])
+    const { resultKey, ingredientSalt, layers: ended } = (await generations.find(job.generationId)) ?? {}
+    const { statement } = await verifyProvenance((await storage.get(resultKey ?? '')) ?? Buffer.alloc(0))
+    expect(statement?.ingredients.map(({ name }) => name)).toEqual(
+      ['photo', 'bottoms', 'tops'].map((text) => nameIngredient(Buffer.from(text), ingredientSalt ?? '')),
+    )
+    expect(ended).toMatchObject([
+      { externalId: 't', cost: 1, applied: true, quality: 0.9 },
+      { externalId: 'b', cost: 1, applied: true, quality: 0.9 },
+    ])
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', attempt: 1, balance: 9 })
   })
 
   it('has results marked with an ID, and counts those that stay without a mark', async () => {
