@@ -161,7 +161,11 @@ export function unknownPhoto(): DrapeError {
   })
 }
 
-function unknownProduct(verdict: Pick<Verdict, 'product'>, product: ProductInput, path = 'products[0]'): DrapeError {
+export function unknownProduct(
+  verdict: Pick<Verdict, 'product'>,
+  product: ProductInput,
+  path = 'products[0]',
+): DrapeError {
   if (!isReference(product)) {
     return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', {
       details: [{ path: `${path}.images`, message: 'must have at least 1 item' }],

@@ -21,7 +21,8 @@ export const OutfitBody = named(
     products: Type.Array(OutfitProduct, {
       minItems: 2,
       maxItems: MAX_LAYERS,
-      description: 'Products in any order. Only outerwear may occur twice; it is put on in the order of the list.',
+      description:
+        'Products in any order. Only outerwear may occur more than once; it is put on in the order of the list.',
     }),
     partial: Type.Enum(['refused', 'allowed'], {
       default: 'refused',

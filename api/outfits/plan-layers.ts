@@ -1,3 +1,4 @@
+import { unknownProduct } from '../generations/acceptance.store.ts'
 import type { Products } from '../products/products.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { categoryFromWords } from '../shared/generations/garment-category.ts'
@@ -6,18 +7,20 @@ import type { OutfitBody } from './outfits.schema.ts'
 
 type OutfitProduct = OutfitBody['products'][number]
 
+interface Catalog {
+  readonly accountId: string
+  readonly findProduct: Products['find']
+}
+
 /**
  * The layer of each product: as sent, else its category by the words and classifications of the call and, for what the call leaves out, of
  * the catalog, else as a try-on detected it. Throws `VALIDATION_FAILED` for a product without a category and for two products that cannot
- * be worn together.
+ * be worn together, `PRODUCT_NOT_FOUND` and `FORBIDDEN` as the acceptance.
  */
-export async function planLayers(
-  products: readonly OutfitProduct[],
-  { accountId, findProduct }: { readonly accountId: string; readonly findProduct: Products['find'] },
-): Promise<readonly Layer[]> {
+export async function planLayers(products: readonly OutfitProduct[], catalog: Catalog): Promise<readonly Layer[]> {
   assertDifferent(products)
   const layers = await Promise.all(
-    products.map(async (product, i) => product.layer ?? layerOf(await describe(product, accountId, findProduct), i)),
+    products.map(async (product, i) => product.layer ?? layerOf(await describe(product, i, catalog), i)),
   )
   assertTogether(layers)
   return layers
@@ -29,12 +32,17 @@ interface Described extends Pick<OutfitProduct, 'title' | 'description'> {
 }
 
 async function describe(
-  { externalId, title, description, images }: OutfitProduct,
-  accountId: string,
-  findProduct: Products['find'],
+  product: OutfitProduct,
+  index: number,
+  { accountId, findProduct }: Catalog,
 ): Promise<Described> {
+  const { externalId, title, description, images } = product
   const known = externalId === undefined ? null : await findProduct({ accountId, externalId })
   const own = known?.accountId === accountId ? known : null
+  if (own === null && externalId !== undefined && images === undefined) {
+    const sent = { ...product, externalId, images: undefined, id: '', anonymous: false }
+    throw unknownProduct({ product: known === null ? 'missing' : 'foreign' }, sent, `products[${index}]`)
+  }
   return {
     title: title ?? own?.title ?? undefined,
     description: description ?? own?.description ?? undefined,

@@ -174,7 +174,7 @@ class OutfitProduct(TypedDict):
 
 class Outfit(TypedDict):
     products: list[OutfitProduct]
-    """Products in any order. Only outerwear may occur twice; it is put on in the order of the list."""
+    """Products in any order. Only outerwear may occur more than once; it is put on in the order of the list."""
 
     person: TryOnPerson
     externalUserId: NotRequired[str]

@@ -133,6 +133,7 @@ describe('an outfit', async () => {
     const fresh = { ...shirt, externalId: 'fresh' }
     const missing = await post([fresh, { externalId: 'none', layer: 'bottoms' }], own, { key })
     expect(missing).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
+    expect(await post([fresh, { externalId: 'none' }], own, { key })).toMatchObject({ status: 404 })
     expect(await post([fresh, trousers, coat], own, { key })).toMatchObject({ status: 402 })
     const worn = [{ source: { url: address }, classifications: { type: 'on_model' } }]
     const unusable = await post([fresh, { ...trousers, externalId: 'worn', images: worn }], own, { key })
@@ -155,7 +156,7 @@ describe('an outfit', async () => {
       externalId: productExternalId,
     }))
     const own = { person: { image: { source: { id: await upload(other.apiKey) } } } }
-    for (const products of [foreign, [coat, foreign[1]]])
+    for (const products of [foreign, [coat, foreign[1]], [coat, { externalId: foreign[1].externalId }]])
       expect(await post(products, own, { key: other.apiKey })).toMatchObject({
         status: 403,
         body: { code: 'FORBIDDEN' },
