@@ -5,11 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AccountSettings } from '../api/accounts/account-settings.ts'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
-import { encodeImage } from '../api/shared/image/image.ts'
-import { type Drape, formOf, shrink, startDrape } from './support/drape.ts'
-import { addParser, changeEngineManifest, copyTinyEngine } from './support/tiny-engine.ts'
+import { type Drape, formOf, readSample, shrink, startDrape } from './support/drape.ts'
+import { changeEngineManifest, copyTinyEngine } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
-import { wornPhoto } from './support/worn-photo.ts'
 
 describe('engines of the installation', () => {
   let drape: Drape
@@ -19,7 +17,7 @@ describe('engines of the installation', () => {
     files = {
       me: await shrink('scripts/samples/persons/down-half-teal.jpg'),
       shirt: await shrink('scripts/samples/garments/tshirt-navy.jpg'),
-      worn: Buffer.from(await encodeImage(await wornPhoto(['top']), { format: 'png' })),
+      worn: await readSample('persons/grace-hopper.jpg'),
     }
     // The engine of each order decides here, so none is replaced.
     drape = await startDrape({ defaultEngines: true })
@@ -161,7 +159,6 @@ describe('engines of the installation', () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-engines-'))
     try {
       await copyTinyEngine(join(folder, 'studio'))
-      await addParser(join(folder, 'studio'))
       await changeEngineManifest(join(folder, 'studio'), (manifest) => {
         manifest.name = 'studio'
         manifest.accepts.garmentTypes = ['on_model']

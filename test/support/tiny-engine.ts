@@ -54,12 +54,6 @@ export async function addPose(folder: string, { commercial = true } = {}): Promi
   await addGraphs(folder, { from: 'dwpose', auxiliary: { name: 'dwpose', license }, graphs: POSE })
 }
 
-/** The same for the graph of `fixtures/parser`. */
-export async function addParser(folder: string): Promise<void> {
-  const license = { spdx: 'LicenseRef-Parser', commercial: true }
-  await addGraphs(folder, { from: 'parser', auxiliary: { name: 'human-parser', license }, graphs: PARSER })
-}
-
 type Tensors = readonly (readonly [name: string, shape: readonly number[]])[]
 interface Graph {
   readonly name: string
@@ -78,10 +72,6 @@ const POSE: readonly Graph[] = [
     ],
   },
 ]
-const PARSER: readonly Graph[] = [
-  { name: 'parser', inputs: [['pixel_values', [1, 3, 576, 384]]], outputs: [['logits', [1, 18, 144, 96]]] },
-]
-
 async function addGraphs(
   folder: string,
   { from, auxiliary, graphs }: { from: string; auxiliary: object; graphs: readonly Graph[] },

@@ -36,12 +36,7 @@ function readFashnVton(value: unknown, folder: string): EngineFactory {
   const checked = checkFashnVton(value)
   if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
   const manifest = checked.value
-  const { accepts, models, files } = manifest
-  if (accepts.garmentTypes.includes('on_model') && !models.some(({ name }) => name === 'parser'))
-    throw new Error(
-      'accepts.garmentTypes names on_model, but there is no graph "parser". Export the engine with --parser',
-    )
-  return { manifest, files, create: (resources) => openFashnVton(folder, manifest, resources) }
+  return { manifest, files: manifest.files, create: (resources) => openFashnVton(folder, manifest, resources) }
 }
 
 async function readInstalled(name: string, folder: string): Promise<EngineFactory | null> {

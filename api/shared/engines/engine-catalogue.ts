@@ -47,7 +47,7 @@ export const ENGINE_CATALOGUE = {
     kind: 'photo',
     license: APACHE,
     categories: ['tops', 'bottoms', 'one-pieces'],
-    garmentTypes: ['flat_lay', 'ghost_mannequin'],
+    garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
     outfits: true,
     credits: 1,
     secondsPerJob: 10,

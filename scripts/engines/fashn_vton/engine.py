@@ -7,7 +7,6 @@ import math
 from ..checkpoint import Checkpoint, RandomCheckpoint
 from ..download import Published
 from ..golden import note
-from ..parser import add_parser_options, garment_types, take_parser
 from . import graphs
 from .configuration import (
     CATEGORIES,
@@ -46,8 +45,8 @@ def write(folder, arguments):
     folder.write_small("garment", builds["garment"])
     folder.write_large({"modulation": builds["modulation"]}, weights_file="modulation.weights")
     folder.write_large({name: builds[name] for name in ("velocity", "denoise")}, weights_file="transformer.weights")
-    described = manifest(c, half=folder.half, garment_types=garment_types(arguments))
-    if auxiliary := [*take_pose(folder, arguments), *take_parser(folder, arguments)]:
+    described = manifest(c, half=folder.half)
+    if auxiliary := take_pose(folder, arguments):
         described["auxiliary"] = auxiliary
     if arguments.golden:
         described["golden"] = note(draw_golden(folder.path, described))
@@ -56,7 +55,6 @@ def write(folder, arguments):
 
 def add_options(command):
     add_pose_options(command)
-    add_parser_options(command)
 
 
 def open_random(arguments):
@@ -72,7 +70,7 @@ def open_published(path):
     return checkpoint, c
 
 
-def manifest(c, *, half, garment_types):
+def manifest(c, *, half):
     height, width = c.input_shape
     return {
         "interface": "fashn-vton/1",
@@ -82,7 +80,7 @@ def manifest(c, *, half, garment_types):
         "license": {"spdx": "Apache-2.0", "commercial": True},
         "accepts": {
             "categories": list(CATEGORIES),
-            "garmentTypes": garment_types,
+            "garmentTypes": ["flat_lay", "ghost_mannequin", "on_model"],
             "needsPerson": True,
         },
         "aiGenerated": True,

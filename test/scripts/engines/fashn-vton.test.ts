@@ -128,19 +128,6 @@ print(json.dumps([Counter(node.op_type for node in step), shared]))`
     expect((await readJson(at('files/with-pose/engine.json'))).auxiliary).toMatchObject([{ name: 'dwpose' }])
   })
 
-  it('includes a parser with its own license', async () => {
-    const parser = resolve(FIXTURES, '../parser/parser.onnx')
-    expect(await exportTo('parsed', '--random', '--no-golden', '--parser', parser)).toEqual({ code: 0, errors: '' })
-    const { accepts, auxiliary, models } = await readJson(at('parsed/engine.json'))
-    expect(accepts.garmentTypes).toEqual(['flat_lay', 'ghost_mannequin', 'on_model'])
-    expect(await readFile(at('parsed/kubernetes.yaml'), 'utf8')).toContain(
-      'garmentTypes: [flat_lay, ghost_mannequin, on_model]',
-    )
-    const license = { spdx: 'LicenseRef-NVIDIA-SegFormer', commercial: false }
-    expect(auxiliary).toEqual([{ name: 'human-parser', license }])
-    expect(models.at(-1)).toMatchObject({ name: 'parser', outputs: [{ name: 'logits', shape: [1, 18, 144, 96] }] })
-  })
-
   it.each([
     ['one of the two', ['--pose-detector', 'pose-detector.onnx'], 'give both --pose-detector and --pose-keypoints'],
     [

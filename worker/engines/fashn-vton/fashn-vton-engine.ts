@@ -3,22 +3,22 @@ import type { Models } from '../../inference/models.ts'
 import { createStages, type Stages } from '../../job/stages.ts'
 import { findPerson } from '../../vision/person/find-person.ts'
 import type { Person } from '../../vision/person/person.ts'
-import type { Bytes } from '../../vision/raster/bytes.ts'
+import { type Bytes, createBytes } from '../../vision/raster/bytes.ts'
 import type { Plane, Size } from '../../vision/raster/plane.ts'
 import type { Engine, EngineContext, EngineInput } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import type { ProductCategory } from './category.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
+import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
 import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
 import type { FashnVtonManifest } from './manifest.ts'
-import { posePerson, poseProduct } from './posed.ts'
+import { type PoseParts, posePerson, poseProduct } from './posed.ts'
 import { createProductPhoto, keyOfProduct } from './product.ts'
 import { changeRegion } from './region.ts'
 import { proveGraphs } from './self-test.ts'
 import { toBitmap } from './tensors.ts'
-import { createThirdPartyModels, type ThirdPartyModels, testThirdPartyModels } from './third-party-models.ts'
 
 /** Progress after each stage, as a share of the whole work. */
 const PROGRESS = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
@@ -26,7 +26,7 @@ const MAX_CACHED_CATEGORIES = 256
 
 /**
  * The FASHN VTON v1.5 engine from a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
- * on its canvas, without a mask unless the folder has a parser. The region of the garment then replaces the photo.
+ * on its canvas, without a mask. The region of the garment then replaces the photo.
  *
  * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED if the model
  * returns NaN, and the signal's reason after an abort.
@@ -38,10 +38,10 @@ export async function openFashnVton(
   { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, provider)
-  const thirdParty = await createThirdPartyModels(graphs)
+  const wholeBody = await createPose(graphs)
   const conditions = createConditions(graphs, manifest)
   const categories = createLruCache<ProductCategory>(MAX_CACHED_CATEGORIES, () => 1)
-  const resources = { models, manifest, graphs, conditions, categories, ...thirdParty }
+  const resources = { models, manifest, graphs, conditions, categories, wholeBody }
   const { name, version, kind, license, accepts, aiGenerated } = manifest
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated, outfits: true },
@@ -57,7 +57,8 @@ export async function openFashnVton(
       }
     },
     selfTest: async () => {
-      await testThirdPartyModels(thirdParty, manifest.size)
+      // An empty image shows no person.
+      await wholeBody?.find(createBytes(manifest.size, 3))
       return proveGraphs(graphs, manifest, { provider, conformance })
     },
     cache: combineCaches(conditions.cache, categories),
@@ -65,7 +66,17 @@ export async function openFashnVton(
   }
 }
 
-interface Resources extends ThirdPartyModels {
+/** @throws Error that names the graph with a wrong interface; closes all graphs in that case */
+async function createPose(graphs: Graphs): Promise<WholeBodyFinder | null> {
+  try {
+    return graphs.pose && createWholeBodyFinder(graphs.pose)
+  } catch (error) {
+    await graphs.release()
+    throw error
+  }
+}
+
+interface Resources extends PoseParts {
   readonly models: Models
   readonly manifest: FashnVtonManifest
   readonly graphs: Graphs
@@ -88,15 +99,15 @@ async function draw(
   { signal, onProgress, stages }: EngineContext & { readonly stages: Stages },
   resources: Resources,
 ): Promise<Drawn> {
-  const { models, manifest, graphs, conditions, categories, parser } = resources
+  const { models, manifest, graphs, conditions, categories } = resources
   const { mode, seed } = input.options
-  const product = createProductPhoto(input, { models, parser, canvas: manifest.size })
+  const product = createProductPhoto(input, { models, canvas: manifest.size })
   const seen = await findPersonOf(input, models)
   const shown = await stages.run('category', PROGRESS.category, () =>
     categories.get(keyOfProduct(input), product.category),
   )
   const { category } = shown
-  const posed = await stages.run('pose', PROGRESS.pose, () => posePerson(input.person, { seen, category }, resources))
+  const posed = await stages.run('pose', PROGRESS.pose, () => posePerson(input.person, seen, resources))
   const person = await stages.run('person', PROGRESS.person, () => conditions.person(posed))
   const garment = await stages.run('garment', PROGRESS.garment, () =>
     conditions.garment(keyOfProduct({ ...input, category }), () => poseProduct(product, category, resources)),

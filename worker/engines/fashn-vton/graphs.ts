@@ -11,7 +11,6 @@ import { verifyFiles } from '../files/verify.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 
 const POSE = ['pose-detector', 'pose-keypoints'] as const
-const PARSER = 'parser'
 
 export interface Graphs {
   readonly person: Session
@@ -20,8 +19,6 @@ export interface Graphs {
   readonly denoise: CountedSession
   /** DWPose graphs, if the folder has them. */
   readonly pose: { readonly detector: Session; readonly keypoints: Session } | null
-  /** Segmentation parser of clothed people, if the folder has one. */
-  readonly parsing: Session | null
   release(): Promise<void>
 }
 
@@ -55,7 +52,6 @@ export async function openGraphs(folder: string, manifest: FashnVtonManifest, pr
       pose: POSE.some(has)
         ? { detector: await open(POSE[0], openThirdParty), keypoints: await open(POSE[1], openThirdParty) }
         : null,
-      parsing: has(PARSER) ? await open(PARSER, openThirdParty) : null,
       denoise: await open('denoise', openCountedSession),
       release,
     }

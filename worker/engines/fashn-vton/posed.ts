@@ -1,40 +1,34 @@
 import type { Rectangle } from '../../../api/shared/image/image.ts'
 import type { Person } from '../../vision/person/person.ts'
 import { type Bytes, createBytes, onWhite } from '../../vision/raster/bytes.ts'
-import { invert } from '../../vision/raster/mask.ts'
-import type { Bitmap } from '../../vision/raster/plane.ts'
+import type { Bitmap, Mask } from '../../vision/raster/plane.ts'
 import { fitOnCanvas, HIDDEN, limitToCanvas, placeOnCanvas } from './canvas.ts'
 import type { TrainedCategory } from './category.ts'
 import type { Posed } from './conditions.ts'
 import type { WholeBodyFinder } from './dwpose/find-people.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
-import { agnosticMask } from './masked/agnostic-mask.ts'
-import { paintOver } from './parser/paint-over.ts'
 import { wholeBodyOf } from './pose.ts'
 import type { ProductPhoto } from './product.ts'
 import { drawSkeleton } from './skeleton.ts'
-import type { ThirdPartyModels } from './third-party-models.ts'
 
-export interface PoseParts extends ThirdPartyModels {
+export interface PoseParts {
   readonly manifest: Pick<FashnVtonManifest, 'size'>
+  /** DWPose. Without it BlazePose's points are drawn. */
+  readonly wholeBody: WholeBodyFinder | null
 }
 
-/**
- * Draws the skeleton of the person at the size of the photo, then fits the photo and the skeleton on the canvas. With a parser, masks
- * the worn clothes.
- */
+/** Draws the skeleton of the person at the size of the photo, then fits the photo and the skeleton on the canvas. */
 export async function posePerson(
   photo: Bitmap,
-  { seen, category }: { seen: Person; category: TrainedCategory },
-  { manifest: { size }, wholeBody, parser }: PoseParts,
+  seen: Person,
+  { manifest: { size }, wholeBody }: PoseParts,
 ): Promise<Posed & { readonly place: Rectangle }> {
   const limited = limitToCanvas(onWhite(photo), size)
   const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
   const skeleton = drawSkeleton(poseOf(people, limited), limited)
-  const bitmap = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category), HIDDEN) : limited
   return {
-    bitmap: fitOnCanvas(bitmap, size),
+    bitmap: fitOnCanvas(limited, size),
     skeleton: fitOnCanvas(skeleton, size, { exact: true }),
     place: placeOnCanvas(limited, size),
   }
@@ -54,18 +48,14 @@ export async function poseProduct(
   const bitmap = await product.bitmap()
   const worn = await product.worn(category)
   if (!worn) return { bitmap: fitOnCanvas(bitmap, size), skeleton: createBytes(size, 1) }
+  const people = wholeBody ? await wholeBody.find(bitmap) : [wholeBodyOf(worn.wearer, bitmap, bitmap)]
   return {
-    bitmap: fitOnCanvas(paintOver(bitmap, invert(worn.mask), HIDDEN), size),
-    skeleton: fitOnCanvas(await skeletonOfWearer(bitmap, worn.wearer, wholeBody), size, { exact: true }),
+    bitmap: fitOnCanvas(hideAllBut(worn.mask, bitmap), size),
+    skeleton: fitOnCanvas(drawSkeleton(poseOf(people, bitmap), bitmap), size, { exact: true }),
   }
 }
 
-/** The skeleton of the wearer in a product photo; blank if no model finds a wearer. */
-async function skeletonOfWearer(
-  bitmap: Bytes,
-  wearer: Person | null,
-  wholeBody: WholeBodyFinder | null,
-): Promise<Bytes> {
-  if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(bitmap), bitmap), bitmap)
-  return wearer ? drawSkeleton(poseOf([wholeBodyOf(wearer, bitmap, bitmap)], bitmap), bitmap) : createBytes(bitmap, 1)
+function hideAllBut({ data: shown }: Mask, bitmap: Bytes): Bytes {
+  const data = bitmap.data.map((byte, i) => (shown[Math.floor(i / bitmap.channels)] ? byte : HIDDEN))
+  return { ...bitmap, data }
 }

@@ -1,14 +1,20 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Models } from '../../inference/models.ts'
 import { findWearer } from '../../vision/garment/wearer.ts'
+import type { Person } from '../../vision/person/person.ts'
 import { type Bytes, onWhite } from '../../vision/raster/bytes.ts'
-import type { Size } from '../../vision/raster/plane.ts'
+import type { Mask, Size } from '../../vision/raster/plane.ts'
 import type { EngineInput } from '../engine.ts'
 import { limitToCanvas } from './canvas.ts'
 import { categoryOfCaller, categoryOfPhoto, type ProductCategory, type TrainedCategory } from './category.ts'
-import type { Labels } from './parser/labels.ts'
-import type { Parser } from './parser/parse.ts'
-import { categoryOfWorn, findWornGarment, type WornGarment } from './parser/worn-garment.ts'
+import { categoryOfWorn, findWornGarment, labelWearer } from './worn-garment.ts'
+
+/** A garment and the person who wears it. */
+export interface WornGarment {
+  /** Pixels of the garment. */
+  readonly mask: Mask
+  readonly wearer: Person
+}
 
 /** A product photo. What it shows is computed on the first call and reused by later ones. */
 export interface ProductPhoto {
@@ -18,16 +24,13 @@ export interface ProductPhoto {
   category(): Promise<ProductCategory>
   /**
    * The garment of the category in `bitmap` if a person wears it; null if the photo shows the garment alone.
-   * @throws MISSING_REQUIRED_CLASSIFICATION if a person wears it and there is no parser, or if no person in the photo wears
-   *   such a garment
+   * @throws MISSING_REQUIRED_CLASSIFICATION if no person in the photo wears such a garment, but one should
    */
   worn(category: TrainedCategory): Promise<WornGarment | null>
 }
 
 export interface ProductParts {
   readonly models: Models
-  /** Without a parser a worn garment cannot be separated from its wearer. */
-  readonly parser: Parser | null
   /** Of the model's canvas. */
   readonly canvas: Size
 }
@@ -39,27 +42,27 @@ export function keyOfProduct({ garmentHash, garmentType, category }: EngineInput
 
 export function createProductPhoto(
   { garment, garmentType, category: given }: Pick<EngineInput, 'garment' | 'garmentType' | 'category'>,
-  { models, parser, canvas }: ProductParts,
+  { models, canvas }: ProductParts,
 ): ProductPhoto {
   const bitmap = once(async () => limitToCanvas(onWhite(garment), canvas))
   const wearer = once(async () => findWearer({ photo: { ...(await bitmap()), channels: 3 }, garmentType }, models))
-  const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await bitmap()) : null))
-  // The pose model finds no person in many photos that end at the neck and the hips, so the caller's classification counts, too.
-  const isWornPhoto = async () => garmentType === 'on_model' || (await wearer()) !== null
+  const labels = once(async () => {
+    const person = await wearer()
+    return person && labelWearer(await bitmap(), person, models)
+  })
   return {
     bitmap,
     category: async () => {
       const named = categoryOfCaller(given)
       if (named) return named
-      const seen = parser && (await isWornPhoto()) ? await labels() : null
+      const seen = await labels()
       return seen ? categoryOfWorn(seen) : categoryOfPhoto(garment, given, models)
     },
     worn: async (category) => {
-      if (!(await isWornPhoto())) return null
-      const seen = await labels()
-      if (!seen) throw unusable('The product photo shows the garment on a person. Send a photo of the garment alone.')
-      const worn = findWornGarment(seen, category, await wearer())
-      if (worn) return worn
+      const [person, seen] = [await wearer(), await labels()]
+      if (!person && garmentType !== 'on_model') return null
+      const mask = seen && findWornGarment(seen, category)
+      if (person && mask) return { mask, wearer: person }
       throw unusable(
         `The product photo shows no person who wears ${category}. ` +
           'Send a photo in which the garment is worn and visible, or a photo of the garment alone.',

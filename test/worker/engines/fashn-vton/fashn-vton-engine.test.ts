@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_STAGES } from '../../../../api/shared/engines/stage-order.ts'
-import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
+import { decodeImage } from '../../../../api/shared/image/image.ts'
 import { DEFAULT_CONFORMANCE } from '../../../../worker/engines/conformance.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
@@ -14,15 +14,8 @@ import { createEngines } from '../../../../worker/engines/registry.ts'
 import type { Models } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
 import { readSample } from '../../../support/drape.ts'
-import {
-  addParser,
-  addPose,
-  changeEngineFile,
-  changeEngineManifest,
-  copyTinyEngine,
-} from '../../../support/tiny-engine.ts'
+import { addPose, changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
 import { personIn, sharedModels } from '../../../support/vision.ts'
-import { wornPhoto } from '../../../support/worn-photo.ts'
 
 const NAME = 'fashn-vton'
 const never = new AbortController().signal
@@ -129,13 +122,10 @@ describe('the engine FASHN VTON', () => {
       expect(warnings).toEqual(['POSE_WITHOUT_HANDS', 'RESULT_ENLARGED'])
     })
 
-    it('rejects a photo without a person, and a worn product', async () => {
+    it('rejects a photo without a person', async () => {
       const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
-      const run = (changed: Partial<EngineInput>) =>
-        engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })
-      await expect(run({ person: blank, found: undefined })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
-      const worn = { garment: input.person, garmentHash: 'worn' }
-      await expect(run(worn)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
+      const run = engine.run({ ...input, person: blank, found: undefined }, { signal: never, onProgress: () => {} })
+      await expect(run).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
     })
   })
 
@@ -206,41 +196,20 @@ describe('the engine FASHN VTON', () => {
     })
   })
 
-  it('accepts a worn product with a parser, and masks the clothes of the person', async () => {
-    const engine = await open(await install(addParser))
+  it('accepts a worn product', async () => {
+    const engine = await open(await install(async () => {}))
     const person = await decodeImage(await readSample('persons/down-half-teal.jpg'))
     const garment = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
-    const worn = await decodeImage(await readSample('persons/akimbo-full.jpg'))
+    const worn = await decodeImage(await readSample('persons/grace-hopper.jpg'))
     const options = { seed: 1, mode: 'fast' } as const
     const found = await personIn(person)
     const draw = async (garmentHash: string, changed: Partial<EngineInput>) => {
       const input = { person, found, garment, garmentHash, category: 'tops' as const, options, ...changed }
       return (await engine.run(input, { signal: never, onProgress: () => {} })).image
     }
-    const plain = await draw('shirt', {})
-    expect(await draw('worn', { garment: worn })).not.toEqual(plain)
-    const trousers = draw('worn', { garment: await wornPhoto(['top']), category: 'bottoms' })
+    expect(await draw('worn', { garment: worn })).not.toEqual(await draw('shirt', {}))
+    const trousers = draw('worn', { garment: worn, category: 'bottoms' })
     await expect(trousers).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
-    // The parser takes red for a top: what colour a red top has is not seen, that of a grey one is.
-    const dressed = (red: number, other: number) => ({
-      ...person,
-      data: person.data.map((value, i) => {
-        const [x, y] = [Math.floor(i / 3) % person.width, Math.floor(i / 3 / person.width)]
-        if (x < 250 || x > 450 || y < 350 || y > 650) return value
-        return i % 3 === 0 ? red : other
-      }),
-    })
-    const drawnIn = (red: number, other: number) => draw('shirt', { person: dressed(red, other) })
-    const apart = async (one: Promise<Bitmap>, other: Promise<Bitmap>) => {
-      const [a, b] = [(await one).data, (await other).data]
-      return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length
-    }
-    const [reds, greys] = [
-      await apart(drawnIn(250, 10), drawnIn(220, 20)),
-      await apart(drawnIn(90, 90), drawnIn(120, 100)),
-    ]
-    // Where the top ends in the parser's eyes depends a little on how red it is.
-    expect(reds).toBeLessThan(greys / 5)
     await engine.release?.()
   })
 
