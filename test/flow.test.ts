@@ -181,9 +181,10 @@ describe('a try-on from end to end', async () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it('fails with a refund if the product image shows a worn garment, or the garment cannot be placed', async () => {
+  it('fails with a refund if no person wears an on-model product, or the garment cannot be placed', async () => {
     const before = await drape.balance()
-    const worn = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: person })
+    const images = [{ source: { fileKey: 'shirt' }, classifications: { on_model: true } }]
+    const worn = await drape.tryOn(inline({}, { products: [{ title: 'T-shirt', images }] }), { me: person, shirt })
     expect(await drape.finish(worn)).toMatchObject({
       status: 'FAILED',
       errorCode: 'MISSING_REQUIRED_CLASSIFICATION',

@@ -23,6 +23,7 @@ export const TEST_WARNINGS: readonly string[] = [
     'LARGE_SKIN_INVENTED',
     'LARGE_BACKGROUND_INVENTED',
     'SLEEVE_FOLDED',
+    'GARMENT_FROM_MODEL',
     'CATEGORY_ASSUMED',
     'POSE_WITHOUT_HANDS',
   ],

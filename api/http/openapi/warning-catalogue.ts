@@ -45,6 +45,10 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'A sleeve is folded in the image of the product; it takes the shape of the other sleeve.',
     cure: 'Send an image of the product with both sleeves spread.',
   },
+  GARMENT_FROM_MODEL: {
+    cause: 'The garment was cut off the person who wears it in the image of the product; hidden parts were completed.',
+    cure: 'Send an image of the garment alone.',
+  },
   CATEGORY_ASSUMED: {
     cause: 'Neither title nor classifications say what the product is.',
     cure: 'Send a title such as “T-shirt”, or classifications.category with the image.',

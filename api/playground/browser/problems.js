@@ -164,6 +164,7 @@ const WARNINGS = {
   CATEGORY_ASSUMED: 'The category of the product was estimated. You can choose it next to the image.',
   GARMENT_ASYMMETRIC: 'The product is not straight in its image.',
   GARMENT_STRETCHED: 'The product was stretched considerably.',
+  GARMENT_FROM_MODEL: 'The product was cut off the person who wears it in its image.',
   SLEEVE_FOLDED: 'A sleeve is folded in the image of the product.',
   PRODUCT_LEFT_OUT: 'The result lacks a product.',
   RESULT_ENLARGED: 'The result was enlarged. A larger photo gives a sharper result.',

@@ -37,7 +37,7 @@ export const ENGINE_CATALOGUE = {
     kind: 'preview',
     license: APACHE,
     categories: CATEGORIES,
-    garmentTypes: ['flat_lay', 'ghost_mannequin'],
+    garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
     outfits: true,
     credits: 1,
     secondsPerJob: 3,

@@ -246,14 +246,14 @@ describe('POST /try-on', () => {
 
   it('refuses a product without an image of a kind that the engine can use', async () => {
     const refused = { status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION', details: { key: 'flat_lay' } } }
-    const worn = [{ ...products[0].images[0], classifications: { on_model: true } }]
-    const inline = { externalId: 'worn', images: worn }
+    const detail = [{ ...products[0].images[0], classifications: { detail: true } }]
+    const inline = { externalId: 'detail', images: detail }
     expect(await post({ products: [inline], person: person() })).toMatchObject(refused)
     await drape.call('POST', '/tryon/v1/products', { body: inline })
-    expect(await post({ products: [{ externalId: 'worn' }], person: person() })).toMatchObject(refused)
-    expect(await post({ products: [{ externalId: 'worn', title: 'x' }], person: person() })).toMatchObject(refused)
-    expect((await drape.call('GET', '/tryon/v1/products/worn')).body).toMatchObject({ title: null, lastUsedAt: null })
-    const mock = { products: [{ externalId: 'worn' }], person: person(), output: { engine: 'mock' } }
+    expect(await post({ products: [{ externalId: 'detail' }], person: person() })).toMatchObject(refused)
+    expect(await post({ products: [{ externalId: 'detail', title: 'x' }], person: person() })).toMatchObject(refused)
+    expect((await drape.call('GET', '/tryon/v1/products/detail')).body).toMatchObject({ title: null, lastUsedAt: null })
+    const mock = { products: [{ externalId: 'detail' }], person: person(), output: { engine: 'mock' } }
     expect((await post(mock)).status).toBe(201)
   })
 
@@ -279,8 +279,8 @@ describe('POST /try-on', () => {
       body: { warnings: codes, images: [unknown.images[0]].map(({ classifications }) => ({ classifications })) },
     })
     expect((await drape.call('GET', '/tryon/v1/products/cased')).body).not.toHaveProperty('warnings')
-    const worn = shown({ type: 'ON_MODEL' })
-    expect(await post({ products: [worn], person: person() })).toMatchObject({
+    const detail = shown({ type: 'DETAIL' })
+    expect(await post({ products: [detail], person: person() })).toMatchObject({
       status: 422,
       body: { code: 'MISSING_REQUIRED_CLASSIFICATION' },
     })

@@ -1,5 +1,6 @@
 import { resizeBitmap } from '../../../api/shared/image/image.ts'
 import type { RunGarmentModel } from '../../vision/garment/garment-models.ts'
+import type { WornFront } from '../../vision/garment/prepare-garment.ts'
 import { createGarmentThread, type GarmentThread } from '../../vision/garment/prepare-in-thread.ts'
 import { LONGEST, type PreparedProduct, prepareProduct } from '../../vision/garment/prepare-product.ts'
 import type { Bitmap } from '../../vision/raster/plane.ts'
@@ -17,8 +18,8 @@ export interface GarmentCache extends EvictableCache {
   get(product: EngineProduct): PreparedProduct | undefined
   /** Prepares a garment on the background thread, unless it is already prefetched. Null for a large garment, which is prepared alone. */
   start(product: EngineProduct): Promise<PreparedProduct> | null
-  /** Prepares a garment on this thread. */
-  prepare(product: EngineProduct): Promise<PreparedProduct>
+  /** Prepares a garment on this thread. `worn` is set if the photo is its cutout off a person. */
+  prepare(product: EngineProduct, worn?: WornFront): Promise<PreparedProduct>
   set(product: EngineProduct, garment: PreparedProduct): void
   /** Evicts all other garments: a large garment needs the whole cache. */
   evictOthers(product: EngineProduct): void
@@ -40,7 +41,7 @@ export function createGarmentCache(runModel: RunGarmentModel): GarmentCache {
     prefetch: (product) => prefetch(product, entries),
     get: (product) => findGarment(product, entries),
     start: (product) => (product.options.fullResolution ? null : startOnce(product, entries)),
-    prepare: (product) => prepareOnThisThread(product, runModel),
+    prepare: (product, worn) => prepareOnThisThread(product, { worn, runModel }),
     set: (product, garment) => {
       garments.set(keyOf(product), garment)
       evictOldest(garments)
@@ -61,7 +62,8 @@ function keyOf(product: EngineProduct): string {
   return `${product.garmentHash} ${product.category} ${longestSideOf(product)}`
 }
 
-function longestSideOf({ options }: EngineProduct): number {
+/** Longest side in px at which the product photo is processed. */
+export function longestSideOf({ options }: EngineProduct): number {
   return SIDES[options.fullResolution ? 'full' : 'screen']
 }
 
@@ -98,10 +100,13 @@ async function prepareInBackground(product: EngineProduct, thread: GarmentThread
   return thread.prepare(await limitSide(product.garment, longest), { category: product.category, longest })
 }
 
-async function prepareOnThisThread(product: EngineProduct, runModel: RunGarmentModel): Promise<PreparedProduct> {
+async function prepareOnThisThread(
+  product: EngineProduct,
+  { worn, runModel }: { worn?: WornFront; runModel: RunGarmentModel },
+): Promise<PreparedProduct> {
   const longest = longestSideOf(product)
   const garment = await limitSide(product.garment, longest)
-  return prepareProduct(garment, { category: product.category, longest }, runModel)
+  return prepareProduct(garment, { category: product.category, longest, worn }, runModel)
 }
 
 async function limitSide(garment: Bitmap, longest: number): Promise<Bitmap> {

@@ -10,6 +10,7 @@ import { detectGarment } from '../../vision/garment/classify.ts'
 import { runGarmentModels } from '../../vision/garment/garment-models.ts'
 import type { PreparedGarment } from '../../vision/garment/prepare-garment.ts'
 import { findWearer } from '../../vision/garment/wearer.ts'
+import { cutOffWearer, type WornGarment } from '../../vision/garment/worn-garment.ts'
 import { findPerson } from '../../vision/person/find-person.ts'
 import type { Person } from '../../vision/person/person.ts'
 import { personAtSize } from '../../vision/person/within.ts'
@@ -17,7 +18,7 @@ import type { Bitmap } from '../../vision/raster/plane.ts'
 import { type Engine, type EngineContext, type EngineInput, type EngineResult, manifestOf } from '../engine.ts'
 import { composeView } from './compose/compose.ts'
 import { fitGarment } from './fit/fit.ts'
-import { createGarmentCache, type GarmentCache } from './garment-cache.ts'
+import { createGarmentCache, type GarmentCache, longestSideOf } from './garment-cache.ts'
 import { removeWorn } from './remove/remove.ts'
 import { shadeGarment } from './shade/shade.ts'
 import { warpGarment } from './warp/warp.ts'
@@ -43,7 +44,7 @@ interface Resources {
  * The engine that warps the product's own pixels onto the person, without a generative model. Caches the data of the last
  * few garments.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION if the product photo shows a worn garment,
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION if a product photo that is classified as on_model shows no person,
  * RESULT_REJECTED if the engine cannot show the garment or the pose, and the signal's reason after an abort.
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
@@ -67,12 +68,17 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const cached = garments.get(input)
   const started = cached ?? garments.start(input)
-  if (!cached) await stages.run('wearer', 0.24, () => rejectWornProduct(input, resources))
+  const worn = cached
+    ? null
+    : await stages.run('wearer', 0.24, () => ofImage('product', withoutWearer(input, resources)))
   // While the garment is being prepared, the category predicts whether the legs are needed.
-  const expected = cached ? needsLegs(cached) : LEGS_EXPECTED[input.category ?? 'other']
+  const category = worn?.category ?? input.category
+  const expected = cached ? needsLegs(cached) : LEGS_EXPECTED[category ?? 'other']
   const bodyModel = (long: boolean) => bodyModelOf(input, { frame, seen, long, stages, ...resources })
   const early = started && expected !== null ? await bodyModel(expected) : null
-  const preparing = stages.run('garment', 0.5, async () => started ?? garments.prepare(input))
+  const preparing = stages.run('garment', 0.5, async () =>
+    worn ? garments.prepare({ ...input, ...worn }, worn.worn) : (started ?? garments.prepare(input)),
+  )
   const garment = await ofImage('product', preparing)
   if (!cached) garments.set(input, garment)
   const long = needsLegs(garment)
@@ -90,8 +96,9 @@ async function dress(model: BodyModel, garment: PreparedGarment, stages: Stages)
   const removed = await stages.run('remove', 0.93, () => removeWorn(shaded))
   const composed = await stages.run('order', 0.98, () => composeView(removed))
   const { view, landmarks, layers, removal } = removed
-  const warnings = [...new Set([...fitting.warnings, ...layers.warnings, ...removal.warnings])]
-  return { composed, view, landmarks: toFrame(view, landmarks), warnings }
+  const warnings = garment.presentation === 'on_model' ? ['GARMENT_FROM_MODEL'] : []
+  const found = [...new Set([...fitting.warnings, ...layers.warnings, ...removal.warnings])]
+  return { composed, view, landmarks: toFrame(view, landmarks), warnings: [...warnings, ...found] }
 }
 
 /** Whether garments of a category usually need the legs; null if unknown. */
@@ -128,9 +135,14 @@ async function bodyModelOf(
   return model
 }
 
-async function rejectWornProduct({ garment, garmentType }: EngineInput, { models }: Resources): Promise<void> {
-  if (await findWearer({ photo: garment, garmentType }, models))
-    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
+/** The garment without the person who wears it in the product photo; null if the photo shows the garment alone. */
+async function withoutWearer(input: EngineInput, { models }: Resources): Promise<WornGarment | null> {
+  const { garment, garmentType, category } = input
+  const wearer = await findWearer({ photo: garment, garmentType }, models)
+  if (!wearer && garmentType !== 'on_model') return null
+  if (!wearer)
+    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'No person was found in the product photo.', {
       details: { key: 'flat_lay' },
     })
+  return cutOffWearer(garment, wearer, { category, longest: longestSideOf(input), models })
 }

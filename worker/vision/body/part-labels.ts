@@ -1,5 +1,5 @@
 import type { Label, PersonLabels } from '../person/parse.ts'
-import { createCosts, learnColours, samplesOf } from '../raster/colour-model.ts'
+import { type ColourModel, createCosts, learnColours, samplesOf } from '../raster/colour-model.ts'
 import { keepComponents } from '../raster/components.ts'
 import { boundsOf, cropColours, cropMask, cropPlane, type Window } from '../raster/crop.ts'
 import { createGuidedFilter, gaussianBlur } from '../raster/filter.ts'
@@ -7,6 +7,7 @@ import { threshold, withLabel } from '../raster/mask.ts'
 import { type Colours, createMask, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
 import { reduceByFactor, reduceColoursByFactor } from '../raster/reduce.ts'
 import { warpAffinePlane } from '../raster/sample.ts'
+import { norm } from '../raster/vector.ts'
 
 /** Labels of the parts; 0 is outside the person, and what the person carries or has on the feet. */
 export const SKIN = 1
@@ -25,7 +26,7 @@ const PARTS: readonly (readonly Label[])[] = [
 ]
 
 /** A photo of a person. */
-interface Photo {
+export interface Photo {
   /** sRGB in 0 to 255. */
   readonly rgb: Colours
   /** Slightly blurred, in CIE Lab. */
@@ -35,17 +36,28 @@ interface Photo {
 // Estimates are made for every FACTOR × FACTOR px; the guided filter restores the edges.
 const FACTOR = 2
 
+/** Which labels a pixel can show. */
+interface Groups {
+  readonly groups: readonly (readonly Label[])[]
+  /** Indices of the groups that are clothes. */
+  readonly clothes: readonly number[]
+  /** Whether the groups have no colours in common but by mistakes of the parser. */
+  readonly distinct: boolean
+}
+
 /**
  * The most likely part for every pixel of the person. The parser's labels are coarse: colours of the pixels that it is sure of, and a
- * guided filter, move their edges to those of the photo. `unit` is the body unit in px.
+ * guided filter, move their edges to those of the photo. `unit` is the body unit in px. Other `groups` than the parts give their indices.
  */
 export function labelParts(
   { rgb, lab }: Photo,
   { mask, parsed, unit }: { mask: Plane; parsed: PersonLabels; unit: number },
+  { groups, clothes, distinct }: Groups = { groups: PARTS, clothes: CLOTHES, distinct: false },
 ): Mask {
   const window = windowOf(mask, Math.ceil(0.06 * unit))
   const small = reduceColoursByFactor(cropColours(lab, window), FACTOR)
-  const likely = weighColours(partShares(parsed, window, small), small, reduceByFactor(cropPlane(mask, window), FACTOR))
+  const seen = partShares(parsed, groups, { window, size: small })
+  const likely = weighColours(seen, small, { mask: reduceByFactor(cropPlane(mask, window), FACTOR), distinct })
   const radius = Math.max(2, Math.round((0.025 * unit) / FACTOR))
   const guide = gaussianBlur(greyOf(cropColours(rgb, window)), 0.8)
   const fine = likely.map(createGuidedFilter(guide, { radius, epsilon: 1e-3, factor: FACTOR }))
@@ -56,7 +68,7 @@ export function labelParts(
       if (pixels.data[i]) labels.data[fromWindow(i, window, mask)] = mostLikely(fine, i, except)
   }
   assign(inside)
-  for (const part of CLOTHES) {
+  for (const part of clothes) {
     const worn = cropMask(withLabel(labels, labels.data, part), window)
     assign(
       keepComponents(worn, ({ area }, all) => area < CRUMB * Math.max(...all.map((piece) => piece.area))),
@@ -89,13 +101,17 @@ function windowOf(mask: Plane, margin: number): Window {
   return { x, y, width: Math.min(mask.width, right) - x, height: Math.min(mask.height, bottom) - y }
 }
 
-// The parser's share of each part in the window, in every FACTOR × FACTOR px.
-function partShares({ box, shares }: PersonLabels, window: Window, size: Size): Plane[] {
+// The parser's share of each group in the window, in every FACTOR × FACTOR px.
+function partShares(
+  { box, shares }: PersonLabels,
+  groups: Groups['groups'],
+  { window, size }: { window: Window; size: Size },
+): Plane[] {
   const { width, height } = shares.dress
   const place = (from: number, start: number, scale: number) => (from + FACTOR / 2 - start) * scale - 0.5
   const [x, y] = [width / box.width, height / box.height]
   const map = [FACTOR * x, 0, place(window.x, box.x, x), 0, FACTOR * y, place(window.y, box.y, y)] as const
-  return PARTS.map((labels) => warpAffinePlane(sumOf(labels.map((label) => shares[label])), map, size))
+  return groups.map((labels) => warpAffinePlane(sumOf(labels.map((label) => shares[label])), map, size))
 }
 
 function sumOf(planes: readonly Plane[]): Plane {
@@ -113,8 +129,13 @@ const SOFTNESS = 6
 const COLOURS = 4
 
 /** Probability of each part by its share and by its colours, learnt where its share is high. `lab` is CIE Lab. */
-function weighColours(shares: readonly Plane[], lab: Colours, mask: Plane): Plane[] {
-  const costs = createCosts(shares.map((share) => learnColours(samplesOf(lab, threshold(share, SURE), mask), COLOURS)))
+function weighColours(
+  shares: readonly Plane[],
+  lab: Colours,
+  { mask, distinct }: { mask: Plane; distinct: boolean },
+): Plane[] {
+  const learnt = shares.map((share) => learnColours(samplesOf(lab, threshold(share, SURE), mask), COLOURS))
+  const costs = createCosts(distinct ? learnt.map((model) => withoutForeign(model, learnt)) : learnt)
   const likely = shares.map((share) => createPlane(share))
   const cost = new Float64Array(shares.length)
   const colour = { l: 0, a: 0, b: 0 }
@@ -131,6 +152,25 @@ function weighColours(shares: readonly Plane[], lab: Colours, mask: Plane): Plan
     for (let part = 0; part < cost.length; part++) likely[part].data[i] = cost[part] / sum
   }
   return likely
+}
+
+// Max distance of two colours that count as the same, in deviations.
+const SAME = 3
+
+/** The model without colours that are more common in another group. */
+function withoutForeign(model: ColourModel, all: readonly ColourModel[]): ColourModel {
+  const kept = model.filter(
+    ({ mean: [l, a, b], share }) =>
+      !all.some((other) =>
+        other.some(
+          ({ mean, deviation, ...own }) =>
+            own.share > share &&
+            other !== model &&
+            norm((mean[0] - l) / deviation[0], (mean[1] - a) / deviation[1], (mean[2] - b) / deviation[2]) < SAME,
+        ),
+      ),
+  )
+  return kept.length > 0 ? kept : model
 }
 
 function greyOf(rgb: Colours): Plane {

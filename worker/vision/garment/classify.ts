@@ -39,8 +39,8 @@ export function isWorn({ score, presence }: { score: number; presence: number })
   return score >= 0.5 && presence >= 0.8
 }
 
-/** Presentation of the garment in a product photo without a wearer. */
-export type Presentation = 'flat_lay' | 'ghost_mannequin'
+/** Presentation of the garment in a product photo. */
+export type Presentation = 'flat_lay' | 'ghost_mannequin' | 'on_model'
 
 // Flat cuts spread short sleeves at about 53° below horizontal; on a mannequin sleeves hang.
 const HANGING_DEGREES = 63

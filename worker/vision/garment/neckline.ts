@@ -34,12 +34,16 @@ const USUAL_DEPTH = 0.45
 /**
  * The front neckline: the line between the neck corners that separates the front below from the visible inside of the back
  * above. `image` is premultiplied RGBA, 0 to 255; `corners` are the neck corners and `contour` the closed outline in px of
- * `image`.
+ * `image`. On a person (`worn`) the neck hides the inside of the back.
  */
-export function findNeckline(image: Pixels, contour: readonly Point[], corners: readonly [Point, Point]): Neckline {
+export function findNeckline(
+  image: Pixels,
+  { contour, worn }: { contour: readonly Point[]; worn: boolean },
+  corners: readonly [Point, Point],
+): Neckline {
   const rim = upperRim(contour, corners)
   const dip = dipOf(rim, corners) / Math.max(1, distance(...corners))
-  if (dip > OPEN_DIP) return { points: resample(rim, POINTS), found: true, depth: dip }
+  if (dip > OPEN_DIP || worn) return { points: resample(rim, POINTS), found: true, depth: dip }
   const patch = collarPatch(image, corners)
   const edges = measureCollarEdges(patch)
   const label = findCollarLabel(patch)

@@ -70,6 +70,8 @@ interface Expectation {
   readonly expected?: 'upper' | 'dress' | 'lower'
   /** The category that the cutout shows, if it was recognized. Without a named kind it decides together with the outline. */
   readonly shares?: CategoryShares | null
+  /** Whether the garment was cut off a person: the gaps beside hanging sleeves then resemble those between legs. */
+  readonly worn?: boolean
 }
 
 // Min share of a category that overrules the outline, and max share of one that is ruled out. A dress needs the outline, too: the model takes
@@ -81,12 +83,13 @@ const RULED_OUT = 0.1
  * Finds the outline of a garment cutout, rotated upright, with its landmarks. `alpha` is 0 to 1.
  * @throws DrapeError RESULT_REJECTED when the outline has no symmetry axis or no body, or when the cutout is no garment.
  */
-export function findOutline(alpha: Plane, { expected, shares = null }: Expectation = {}): GarmentOutline {
+export function findOutline(alpha: Plane, { expected, shares = null, worn = false }: Expectation = {}): GarmentOutline {
   const upright = standUpright(alpha)
   const { shape, symmetry, canvas, toCanvas, pieces } = upright
   if (symmetry.score < MIN_SYMMETRY || (shares && shares.other > SURE)) throw unknownOutline()
   // Below an open front, two halves of a jacket resemble legs.
-  const crotch = shares && shares.tops > SURE ? null : findCrotch(shape)
+  const isUpper = (shares && shares.tops > SURE) || (worn && expected !== 'lower')
+  const crotch = isUpper ? null : findCrotch(shape)
   const part = crotch ? 'trousers' : isSkirt(shape, { expected, shares }) ? 'skirt' : 'top'
   refuseImplausible(shape, { kind: part, pieces, expected: expected !== undefined })
   const common = { canvas, symmetry: symmetry.score, angle: symmetry.angle }

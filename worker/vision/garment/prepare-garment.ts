@@ -28,41 +28,60 @@ export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 // Overlap with the mirror image. On a plain background an outline that is less symmetric is the cut of the garment; otherwise a piece of
 // the background is part of it, or a piece of the garment is missing.
 const MIN_SYMMETRY_ON_BUSY = 0.9
+const MIN_SYMMETRY_WORN = 0.79
+
+/** Whether another garment was visible in the front of a garment that was cut off a person. */
+export type WornFront = 'open' | 'closed'
 
 export interface DescribeOptions {
   /** The category named in the product's text; null if the text names none. */
   readonly category: Category | null
   /** The category that the cutout shows, if it was recognized. */
   readonly shares?: CategoryShares | null
+  /** Set if the garment was cut off a person. */
+  readonly worn?: WornFront
 }
 
 /**
  * Rotates a cutout upright and finds its landmarks.
  * @throws DrapeError RESULT_REJECTED if the cutout does not show a single garment.
  */
-export function describeGarment(cut: CutOut, { category, shares }: DescribeOptions): PreparedGarment {
-  const outline = findOutline(cut.alpha, { expected: expectedShape(category), shares })
+export function describeGarment(cut: CutOut, { category, shares, worn }: DescribeOptions): PreparedGarment {
+  const outline = findOutline(cut.alpha, { expected: expectedShape(category), shares, worn: worn !== undefined })
   if (cut.onBusyBackground && outline.symmetry < MIN_SYMMETRY_ON_BUSY)
     throw new DrapeError(
       'RESULT_REJECTED',
       'The garment cannot be separated from the background of the product photo. Use a photo on a plain background.',
     )
+  if (worn && outline.symmetry < MIN_SYMMETRY_WORN)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The person in the product photo is turned, or hides a part of the garment.',
+    )
   if (outline.kind === 'trousers' || outline.kind === 'skirt') {
     const image = drawUpright(cut, outline.canvas.toImage, outline.canvas.side)
-    return { ...describeLower(outline, image), presentation: 'flat_lay' }
+    return { ...describeLower(outline, image), presentation: worn ? 'on_model' : 'flat_lay' }
   }
-  return prepareUpper(cut, outline)
+  return prepareUpper(cut, outline, worn)
 }
 
-function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment {
+function prepareUpper(cut: CutOut, outline: UpperOutline, worn?: WornFront): PreparedUpperGarment {
   const { canvas } = outline
   const image = drawUpright(cut, canvas.toImage, canvas.side)
   const { sides, landmarks, foldedSleeve } = mendSleeves(image, outline)
   const { axis } = canvas
   const openFront = findOpenFront(image, { axis, torsoWidth: outline.torsoWidth, landmarks })
+  if (worn === 'open' && !openFront)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The edges of the open garment on the person in the product photo cannot be found.',
+    )
   const neckline = openFront
     ? { points: necklineOfOpenFront(openFront), found: true }
-    : findNeckline(image, outline.contour, [landmarks[0].neck, landmarks[1].neck])
+    : findNeckline(image, { contour: outline.contour, worn: worn !== undefined }, [
+        landmarks[0].neck,
+        landmarks[1].neck,
+      ])
   return {
     kind: outline.kind,
     kindFrom: outline.kindFrom,
@@ -80,7 +99,7 @@ function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment 
     necklineFound: neckline.found,
     armpitDepths: outline.armpitDepths,
     guessedArmpits: outline.guessedArmpits,
-    presentation: guessPresentation(outline),
+    presentation: worn ? 'on_model' : guessPresentation(outline),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Bitmap } from '../raster/plane.ts'
 import { cutOut } from './cut-out.ts'
 import type { Category, CutOut } from './garment.ts'
 import type { RunGarmentModel } from './garment-models.ts'
-import { describeGarment, limitSide, type PreparedGarment } from './prepare-garment.ts'
+import { describeGarment, limitSide, type PreparedGarment, type WornFront } from './prepare-garment.ts'
 import { recognizeCategory } from './recognize.ts'
 import { findSalience } from './salience.ts'
 
@@ -17,6 +17,8 @@ export interface ProductOptions {
   readonly category: Category | null
   /** Longest side in px at which the photo is processed. */
   readonly longest: number
+  /** Set if the photo is the cutout of a garment that a person wore. */
+  readonly worn?: WornFront
 }
 
 /** A garment, and what it should look like on a person. */
@@ -38,15 +40,17 @@ export async function prepareProduct(
 
 async function findGarment(
   bitmap: Bitmap,
-  { category, longest }: ProductOptions,
+  { category, longest, worn }: ProductOptions,
   run: RunGarmentModel,
 ): Promise<PreparedGarment> {
   const photo = limitSide(bitmap, longest)
   const describe = async (cut: CutOut) =>
-    describeGarment(cut, { category, shares: category === null ? await recognizeCategory(cut, run) : null })
+    describeGarment(cut, { category, worn, shares: category === null ? await recognizeCategory(cut, run) : null })
   const byColour = await refusalOr(async () => cutOut(photo))
   const garment = byColour instanceof DrapeError ? byColour : await refusalOr(() => describe(byColour))
   if (!(garment instanceof DrapeError) && !(byColour instanceof DrapeError) && !byColour.doubtful) return garment
+  // The cutout of a worn garment has no background.
+  if (worn && garment instanceof DrapeError) throw garment
   const salience = await findSalience(onWhite(photo), run)
   const second = await refusalOr(() => describe(cutOut(photo, salience)))
   if (!(second instanceof DrapeError)) return second

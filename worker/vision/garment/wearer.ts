@@ -23,6 +23,7 @@ export async function findWearer(
 ): Promise<Person | null> {
   if (showsGarmentAlone(garmentType)) return null
   const person = await findPerson(photo, models, { small: false })
+  if (garmentType === 'on_model') return person
   return person && isWorn(person) && !isPrinted(person.box, photo) ? person : null
 }
 

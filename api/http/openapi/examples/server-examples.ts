@@ -196,7 +196,7 @@ const ENGINE = {
   kind: 'preview',
   license: 'Apache-2.0',
   categories: ['tops', 'bottoms', 'one-pieces'],
-  garmentTypes: ['flat_lay', 'ghost_mannequin'],
+  garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
   outfits: true,
   modes: ['balanced'],
   credits: 1,

@@ -359,7 +359,7 @@ describe('POST /public/fitting-room', async () => {
     })
 
     it('unless none of its images is usable', async () => {
-      await createProduct('7007', { classifications: { type: 'on_model' } })
+      await createProduct('7007', { classifications: { type: 'detail' } })
       const answer = await enter({ productId: 'gid://shopify/Product/7007' })
       expect(answer).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })
     })

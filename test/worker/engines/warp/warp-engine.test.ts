@@ -246,15 +246,6 @@ describe('the warp engine', () => {
     })
   })
 
-  it('rejects a worn product photo', async () => {
-    const { bitmap } = await readFigure('apose-full')
-    const { bitmap: worn } = await readFigure('heavy-half')
-    expect(await refusal(wear(bitmap, worn, { garmentHash: 'worn', found: await personIn(bitmap) }))).toEqual({
-      code: 'MISSING_REQUIRED_CLASSIFICATION',
-      details: { key: 'flat_lay' },
-    })
-  })
-
   it('stops between two stages with the reason of the signal', async () => {
     const { bitmap } = await readFigure('apose-full')
     const controller = new AbortController()
