@@ -114,6 +114,7 @@ describe('the notices of an account', async () => {
     expect(mails).toEqual([])
     await tryOn(caller, 'NO_PERSON_DETECTED')
     await observed()
+    await until(() => mails.length > 0)
     expect(mails.map(({ subject, text }) => [subject, text.split('\n')[0]])).toEqual([
       [
         'Drape: try-ons fail',
@@ -128,7 +129,7 @@ describe('the notices of an account', async () => {
     expect(mails).toHaveLength(1)
     await database.query(sql.unsafe`update account_notices set seen_at = now() - interval '61 minutes'`)
     await observed()
-    expect(mails).toHaveLength(2)
+    await until(() => mails.length === 2)
   })
 
   it('are sent again with the same ID after a temporary error or the end of the process, and never after a permanent one', async () => {
