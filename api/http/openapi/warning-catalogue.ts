@@ -46,7 +46,7 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cure: 'Send an image of the product with both sleeves spread.',
   },
   GARMENT_FROM_MODEL: {
-    cause: 'The garment was cut off the person who wears it in the image of the product; hidden parts were completed.',
+    cause: 'The garment was cut off a person in the image of the product.',
     cure: 'Send an image of the garment alone.',
   },
   CATEGORY_ASSUMED: {

@@ -128,7 +128,7 @@ describe('a lead that a shopper leaves', async () => {
       return JSON.stringify(leads).includes('the token') && leads
     })
     expect(waiting).toMatchObject({ dead: false })
-    expect(await counted('retried')).toBe(1)
+    await until(async () => (await counted('retried')) === 1)
     admin.token = token
     await database.query(sql.unsafe`update lead_outbox set available_at = now()`)
     await isDelivered(shopId)
