@@ -72,9 +72,10 @@ function complete(
   const mirrored = createMask(own)
   const unknown = createMask(own)
   const { place, mirror } = coordinatesOf(body, seen)
+  let hidden = 0
   let lost = 0
   for (let i = 0; i < own.data.length; i++) {
-    if (own.data[i] || (!holes.data[i] && seen.data[i] !== HIDING)) continue
+    if (own.data[i] || seen.data[i] === INSIDE || (!holes.data[i] && seen.data[i] !== HIDING)) continue
     const at = place(i)
     const from = mirror(i)
     const isMirrored = from >= 0 && own.data[from] === 1
@@ -83,11 +84,12 @@ function complete(
     if (!isGarment && !holes.data[i]) continue
     if (isMirrored) mirrored.data[i] = 1
     else unknown.data[i] = 1
-    if (!isMirrored && at.y > CHEST) lost++
+    if (!holes.data[i]) hidden++
+    if (!holes.data[i] && !isMirrored && at.y > CHEST) lost++
   }
   const garment = union(own, mirrored, unknown)
   const whole = countSet(garment)
-  if (whole - countSet(own) > limits.hidden * whole || lost > limits.lost * whole) throw rejected(HIDDEN)
+  if (hidden > limits.hidden * whole || lost > limits.lost * whole) throw rejected(HIDDEN)
   const half = paintMirrored(colours, { own, mirrored, mirror })
   return { colours: paintUnknown(half, { known: union(own, mirrored), unknown, unit: body.unit }), garment }
 }
