@@ -59,7 +59,8 @@ export function createGarmentCache(runModel: RunGarmentModel): GarmentCache {
 }
 
 function keyOf(product: EngineProduct): string {
-  return `${product.garmentHash} ${product.category} ${longestSideOf(product)}`
+  // An image that is said to show a person is another product than the same image without one.
+  return `${product.garmentHash} ${product.garmentType ?? ''} ${product.category} ${longestSideOf(product)}`
 }
 
 /** Longest side in px at which the product photo is processed. */

@@ -52,6 +52,15 @@ describe('a product on a person', () => {
     return medianColour(samplesOf(rgbToLab(bitmapToColours(bitmap)), fillPolygon(bitmap, corners)))
   }
 
+  it('is another product than the same image without a person', async () => {
+    const [garment, photo] = [await sample('scripts/samples/garments/tshirt-navy.jpg'), await person('garden-man')]
+    const garmentHash = crypto.randomUUID()
+    expect((await wear(garment, photo, { garmentHash })).warnings).not.toContain('GARMENT_FROM_MODEL')
+    await expect(wear(garment, photo, { garmentHash, garmentType: 'on_model' })).rejects.toMatchObject({
+      code: 'MISSING_REQUIRED_CLASSIFICATION',
+    })
+  })
+
   it.each([
     ['garden-woman', 'studio-man'],
     ['studio-man', 'garden-woman'],
