@@ -135,11 +135,11 @@ describe('an outfit', async () => {
     expect(missing).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
     expect(await post([fresh, { externalId: 'none' }], own, { key })).toMatchObject({ status: 404 })
     expect(await post([fresh, trousers, coat], own, { key })).toMatchObject({ status: 402 })
-    const worn = [{ source: { url: address }, classifications: { type: 'on_model' } }]
-    const unusable = await post([fresh, { ...trousers, externalId: 'worn', images: worn }], own, { key })
+    const detail = [{ source: { url: address }, classifications: { type: 'detail' } }]
+    const unusable = await post([fresh, { ...trousers, externalId: 'detail', images: detail }], own, { key })
     expect(unusable.body).toMatchObject({
       code: 'MISSING_REQUIRED_CLASSIFICATION',
-      message: expect.stringContaining('worn'),
+      message: expect.stringContaining('detail'),
     })
     expect((await drape.call('GET', '/tryon/v1/products/fresh', { key })).status).toBe(404)
     expect(await balanceOf(id)).toBe(2)
