@@ -47,7 +47,7 @@ describe('an outfit', async () => {
   const balanceOf = async (id: string) => (await createAccounts(drape.database).find(id))?.balance
   const assertBalanced = async () => expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
 
-  it('is one generation of all products, charged for each and told for each', async () => {
+  it('is one generation, with a charge and an outcome for each product', async () => {
     const before = await drape.balance()
     const { status, body } = await post([coat, shirt, trousers])
     expect({ status, layers: body.layers }).toEqual({

@@ -62,7 +62,7 @@ it('draws the innermost layer first, each on the result before, in the order of 
   expect(pen.passes.map(({ progress }) => progress)).toEqual([0, 1, 2, 3].map((i) => [i / 4, (i + 1) / 4]))
 })
 
-it('tells later passes where face and hands are', async () => {
+it('passes the positions of face and hands on to later passes', async () => {
   const body = { face: null, hands: [] }
   const pen = createPen({}, { body })
   await drawLayers(jobOf(['bottoms', 'tops']), PHOTO, pen.draw)

@@ -44,8 +44,8 @@ interface Resources {
  * The engine that warps the product's own pixels onto the person, without a generative model. Caches the data of the last
  * few garments.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION if a product photo that is classified as on_model shows no person,
- * RESULT_REJECTED if the engine cannot show the garment or the pose, and the signal's reason after an abort.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION if a product photo that is classified as on_model shows
+ * no person, RESULT_REJECTED if the engine cannot show the garment or the pose, and the signal's reason after an abort.
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
   const garments = createGarmentCache(runGarmentModels(models))

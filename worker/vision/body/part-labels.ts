@@ -120,7 +120,7 @@ function sumOf(planes: readonly Plane[]): Plane {
   return sum
 }
 
-// From SURE on, a part's pixels tell its colours. No share counts less than LEAST, so that colours can outweigh the parser.
+// A part's colours are learnt where its share is above SURE. No share counts less than LEAST, so that colours can outweigh the parser.
 const SURE = 0.7
 const LEAST = 0.002
 // A colour with a cost above it is just unlike the part; a cost that is higher by SOFTNESS makes it 1 / e as likely.

@@ -16,7 +16,7 @@ import {
 } from '../raster/plane.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { DRESS, HAIR, LOWER, labelParts, SKIN, TOP } from './part-labels.ts'
-import { NECK, WAIST_EXPECTED, WAISTLINE } from './tuning.ts'
+import { DRESS_WAIST, NECK } from './tuning.ts'
 
 /** Segmentation of the person by colour and position. All masks have the size of the analysed bitmap. */
 export interface Parts {
@@ -32,8 +32,6 @@ export interface Parts {
   /** Median Lab of visible skin; null if no skin is visible. */
   readonly skinColour: readonly [number, number, number] | null
   readonly hasFace: boolean
-  /** Body coordinate F at which the lower garment begins in the middle, or null if it cannot be separated from the top. */
-  readonly waistline: number | null
 }
 
 /** Labels every pixel of the person as skin, top, lower garment or hair, from the parser's labels in px of the bitmap. */
@@ -48,7 +46,6 @@ export function findParts(
   const labels = labelParts({ rgb, lab }, { mask: person.mask, parsed, unit: body.unit })
   const seen = drawHands(bitmap, person.hands)
   for (let i = 0; i < labels.data.length; i++) if (seen.data[i] > 0.5) labels.data[i] = SKIN
-  const waistline = findWaistline(labels, { along, across })
   nameClothes(labels, person.mask, along)
   const skin = withLabel(labels, labels.data, SKIN)
   return {
@@ -61,7 +58,6 @@ export function findParts(
     lab,
     skinColour: countSet(skin) > MIN_SKIN ? medianColour(samplesOf(lab, skin)) : null,
     hasFace: person.landmarks.nose.visibility > 0.5,
-    waistline,
   }
 }
 
@@ -69,12 +65,12 @@ export function findParts(
 function nameClothes({ data }: Mask, mask: Plane, along: Plane): void {
   for (let i = 0; i < data.length; i++) {
     const f = along.data[i]
-    if (data[i] === DRESS) data[i] = f < WAIST_EXPECTED ? TOP : LOWER
+    if (data[i] === DRESS) data[i] = f < DRESS_WAIST ? TOP : LOWER
     else if (data[i] === 0 && mask.data[i] > 0.5 && f > NECK[0] && f < NECK[1]) data[i] = TOP
   }
 }
 
-// Fewer pixels of skin tell no colour.
+// Min count of pixels for the colour of skin.
 const MIN_SKIN = 50
 
 function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: Plane } {
@@ -90,38 +86,4 @@ function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: P
     }
   }
   return { along, across }
-}
-
-/**
- * Body coordinate F at which the lower garment begins in the middle of the torso, from `WAISTLINE.from` on: the row that best separates
- * top from lower garment. Null if no row separates them clearly.
- */
-function findWaistline({ data }: Mask, { along, across }: { along: Plane; across: Plane }): number | null {
-  const sums = new Float64Array(WAISTLINE.rows)
-  const counts = new Float64Array(WAISTLINE.rows)
-  for (let i = 0; i < data.length; i++) {
-    const row = Math.floor((along.data[i] - WAISTLINE.from) / WAISTLINE.step)
-    if (row < 0 || row >= WAISTLINE.rows || Math.abs(across.data[i]) > WAISTLINE.across) continue
-    if (data[i] !== TOP && data[i] !== LOWER) continue
-    counts[row]++
-    sums[row] += data[i] === TOP ? 1 : -1
-  }
-  return findBestSplit(sums, counts)
-}
-
-// Bare rows are inconclusive: below a crop top, the last bare row is that of the waistband.
-function findBestSplit(sums: Float64Array, counts: Float64Array): number | null {
-  const rowOf = (values: Float64Array, from: number, to: number) => values.subarray(from, to).reduce((a, b) => a + b, 0)
-  const total = rowOf(sums, 0, sums.length)
-  let above = 0
-  let best = { row: 0, gain: Number.NEGATIVE_INFINITY }
-  for (let row = 0; row <= sums.length; row++) {
-    const gain = above - (total - above)
-    if (gain >= best.gain) best = { row, gain }
-    above += sums[row] ?? 0
-  }
-  const clear = (from: number, to: number) => rowOf(sums, from, to) / Math.max(1, rowOf(counts, from, to))
-  const [asTop, asLower] = [clear(0, best.row), -clear(best.row, sums.length)]
-  const isClear = Math.min(asTop, asLower) > WAISTLINE.clear.each && asTop + asLower > WAISTLINE.clear.both
-  return isClear ? WAISTLINE.from + WAISTLINE.step * best.row : null
 }

@@ -113,23 +113,7 @@ export const HEAD = { wide: 1.05, high: 1.3, jaw: 0.95 } as const
 
 // Top and lower garment.
 
-/**
- * Where the upper edge of the lower garment is searched: F of thighs that hardly any top covers, the first F, F of a row, the count of
- * rows, and X of the middle that is searched. A pixel whose costs as top and as lower garment differ by `sure` counts whole; costs over
- * `strange` count as that. `clear` is the mean of all pixels on either side of the row, −1 to 1, and the sum of both, from which it
- * separates two garments: right on 24 of 39 photos and null on the others. parts.test.ts, "high waist", "a band along the hem".
- */
-export const WAISTLINE = {
-  thighs: [1.2, 1.5],
-  from: 0.45,
-  step: 0.025,
-  rows: 36,
-  across: 0.25,
-  sure: 20,
-  strange: 40,
-  clear: { each: 0.03, both: 0.5 },
-} as const
-/** F at which the lower garment begins if it cannot be separated from the top. */
-export const WAIST_EXPECTED = 0.8
+/** F that divides a dress into a top and a lower garment. */
+export const DRESS_WAIST = 0.8
 /** F of the neck and the upper chest. */
 export const NECK = [-0.35, 0.35] as const

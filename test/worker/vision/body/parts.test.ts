@@ -77,11 +77,15 @@ describe('findParts', () => {
     expect(countSet(maskWhere(photo, (i) => tie(i) && top.data[i] === 0))).toBe(0)
   })
 
-  it('finds the waistline between top and trousers, and none in a dress', () => {
-    // The drawn top ends at y = 385.
-    expect(parts.waistline).toBeCloseTo((385 - 200) / 160, 1)
-    const dress = labelsOf(drawn.photo, (i) => (drawn.drawn.top.data[i] + drawn.drawn.lower.data[i] ? 'dress' : 'arms'))
-    expect(partsOf(drawn.photo, drawn.person, { labels: dress }).waistline).toBeNull()
+  it('divides a dress into a top and a lower garment at the waist', () => {
+    const { person, photo, drawn: known } = drawn
+    const isDress = (i: number) => known.top.data[i] + known.lower.data[i] > 0
+    const { top, lower, along } = partsOf(photo, person, {
+      labels: labelsOf(photo, (i) => (isDress(i) ? 'dress' : 'arms')),
+    })
+    const found = [...top.data.keys()].filter((i) => top.data[i] + lower.data[i] > 0)
+    expect(found.filter((i) => (along.data[i] < 0.8 ? top : lower).data[i] === 0)).toEqual([])
+    expect(countSet(lower)).toBeGreaterThan(5000)
   })
 
   it('measures positions in body coordinates', () => {
