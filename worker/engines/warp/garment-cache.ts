@@ -16,7 +16,7 @@ export interface GarmentCache extends EvictableCache {
   /** Prefetches the garment of the next run. A later prefetch discards the result. */
   prefetch(product: EngineProduct): void
   get(product: EngineProduct): PreparedProduct | undefined
-  /** Prepares a garment on the background thread, unless it is already prefetched. Null for a large garment, which is prepared alone. */
+  /** Prepares a garment on the background thread, unless it is already prefetched. Null for a garment that is prepared alone. */
   start(product: EngineProduct): Promise<PreparedProduct> | null
   /** Prepares a garment on this thread. `worn` is set if the photo is its cutout off a person. */
   prepare(product: EngineProduct, worn?: WornFront): Promise<PreparedProduct>
@@ -40,7 +40,7 @@ export function createGarmentCache(runModel: RunGarmentModel): GarmentCache {
   return {
     prefetch: (product) => prefetch(product, entries),
     get: (product) => findGarment(product, entries),
-    start: (product) => (product.options.fullResolution ? null : startOnce(product, entries)),
+    start: (product) => (isPreparedAlone(product) ? null : startOnce(product, entries)),
     prepare: (product, worn) => prepareOnThisThread(product, { worn, runModel }),
     set: (product, garment) => {
       garments.set(keyOf(product), garment)
@@ -68,11 +68,15 @@ export function longestSideOf({ options }: EngineProduct): number {
   return SIDES[options.fullResolution ? 'full' : 'screen']
 }
 
+// Preparing two large images concurrently needs too much memory, and a garment on a person is first cut off the person.
+function isPreparedAlone({ options, garmentType }: EngineProduct): boolean {
+  return options.fullResolution === true || garmentType === 'on_model'
+}
+
 function prefetch(product: EngineProduct, { garments, started, thread }: Entries): void {
   started.clear()
   const key = keyOf(product)
-  // Preparing two large images concurrently needs too much memory.
-  if (garments.has(key) || product.options.fullResolution) return
+  if (garments.has(key) || isPreparedAlone(product)) return
   const garment = prepareInBackground(product, thread)
   garment.catch(() => {})
   started.set(key, garment)
