@@ -93,7 +93,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     garmentTypes: engine.garmentTypes,
     requestedEngine,
     consent,
-    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen, products.length)),
+    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
   }
   const layers = planned?.map((layer, i) => ({ layer, product: products[i] })) ?? null
   const accepting =
@@ -148,7 +148,7 @@ function chooseEngine(
       isBatch: priority === 'batch',
       requested: output.engine,
       mayFallBack: output.fallback,
-      isOutfit: outfit !== undefined,
+      layers: outfit && products.length,
       findImages: () => Promise.all(products.map((product) => imagesOf(product, account.id, findProduct))),
     },
     formatPath(written(['output', 'engine'])),

@@ -13,8 +13,8 @@ export interface EngineRequest {
   /** False when the call forbids fallback engines. */
   readonly mayFallBack: boolean
   readonly isBatch: boolean
-  /** Whether the engine must draw outfits. */
-  readonly isOutfit?: boolean
+  /** Number of products of an outfit, which the engine must draw; absent for a single product. */
+  readonly layers?: number
   /** Images of each product, which a fallback engine must be able to use; null for an unknown product. */
   readonly findImages: () => Promise<readonly (readonly ClassifiedImage[] | null)[]>
 }
@@ -60,7 +60,7 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     choose: async (request, path) => {
       const engine = await engines.find(request.requested ?? (await defaultOf(request)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
-      if (request.isOutfit && !engine.outfits) throw drawsNoOutfits(engine, await engines.list(), path)
+      if (request.layers !== undefined && !engine.outfits) throw drawsNoOutfits(engine, await engines.list(), path)
       if (request.account.testOf !== null) {
         const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0, published: null }
         return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
@@ -76,9 +76,9 @@ export function createEngineChoice(parts: Parts): EngineChoice {
 }
 
 /** A failed estimate does not fail the call. */
-function estimate({ name, state }: KnownEngine, { account, isBatch }: EngineRequest, { estimateWait }: Parts) {
+function estimate({ name, state }: KnownEngine, { account, isBatch, layers }: EngineRequest, { estimateWait }: Parts) {
   if (state === 'unavailable') return Promise.resolve(null)
-  return estimateWait({ accountId: account.id, engine: name, isBatch }).catch(() => null)
+  return estimateWait({ accountId: account.id, engine: name, isBatch, layers }).catch(() => null)
 }
 
 /**
@@ -117,7 +117,7 @@ async function findCandidates(own: KnownEngine, request: EngineRequest, { engine
   return known.flatMap((engine) =>
     engine !== null &&
     engine.state !== 'unavailable' &&
-    (engine.outfits || !request.isOutfit) &&
+    (engine.outfits || request.layers === undefined) &&
     images.every((each) => accepts(engine, each))
       ? [engine]
       : [],

@@ -6,15 +6,15 @@ const ESTIMATES_PER_DEADLINE = 3
 
 /**
  * Seconds until the deadline of a call that names none. Long enough for the generations ahead and for the start of a worker, so that
- * neither a burst nor a pool without workers lets a try-on fail. `products`: number of products that are drawn one after the other.
+ * neither a burst nor a pool without workers lets a try-on fail.
  */
-export async function defaultDeadline(
-  { engine: { published }, estimating }: Pick<ChosenEngine, 'engine' | 'estimating'>,
-  products = 1,
-): Promise<number> {
+export async function defaultDeadline({
+  engine: { published },
+  estimating,
+}: Pick<ChosenEngine, 'engine' | 'estimating'>): Promise<number> {
   const estimate = await estimating
   const seconds = Math.max(
-    DEADLINE_SECONDS.default * products,
+    DEADLINE_SECONDS.default,
     ESTIMATES_PER_DEADLINE * (estimate?.estimatedSeconds ?? 0),
     (published?.warmupSeconds ?? 0) + (published?.startSeconds ?? 0),
   )

@@ -8,7 +8,7 @@ export interface Estimate {
   readonly estimatedStartSeconds: number
   /** Range that contains the start in 9 of 10 cases, in seconds. */
   readonly estimatedStartRange: { readonly min: number; readonly max: number }
-  /** Seconds until the generation completes, at the pace of recent generations. */
+  /** Seconds until the generation completes, at the pace of recent generations: of an outfit, for each of its layers. */
   readonly estimatedSeconds: number
 }
 
@@ -22,6 +22,8 @@ export interface Call {
   readonly accountId: string
   readonly engine: string
   readonly isBatch: boolean
+  /** Number of products that the engine draws one after the other; default 1. */
+  readonly layers?: number
 }
 
 export interface WaitEstimate {
@@ -37,6 +39,8 @@ interface Situation {
   readonly seconds: number
   /** Standard deviation of one generation. */
   readonly deviation: number
+  /** Mean seconds of one layer; a generation of one product has one. */
+  readonly layerSeconds: number
   /** At least 1: without a live worker, one is about to start. */
   readonly slots: number
   /** Seconds until a worker takes jobs; 0 while one is live. */
@@ -82,7 +86,13 @@ export function createWaitEstimate({
       findCapacity(engine).catch(() => ({ slots: 1, startSeconds: 0 })),
     ])
     const seconds = measured.mean ?? engineFacts(engine).secondsPerJob
-    return { lines, seconds, deviation: measured.deviation ?? seconds, ...capacity }
+    return {
+      lines,
+      seconds,
+      deviation: measured.deviation ?? seconds,
+      layerSeconds: measured.layerMean ?? seconds,
+      ...capacity,
+    }
   }
   const read = (engine: string) => {
     const last = situations.get(engine) ?? cached(() => readSituation(engine))
@@ -99,14 +109,15 @@ export function createWaitEstimate({
       const notRunning = place.earlier === null ? ahead + 1 : place.queued
       return {
         queuePosition: ahead + 1,
-        ...estimate(situation, { ahead, running: countInLanes(situation) - notRunning }),
+        ...estimate(situation, { ahead, running: countInLanes(situation) - notRunning, layers: place.layers }),
       }
     },
     ofCall: async (call) => {
       const situation = await read(call.engine)
       const dispatched = countInLanes(situation)
       const place = placeOf(call, { ...situation, queued: Math.max(0, dispatched - situation.slots) })
-      return estimate(situation, { ahead: countAhead(place, situation.lines), running: dispatched - place.queued })
+      const { queued, layers } = place
+      return estimate(situation, { ahead: countAhead(place, situation.lines), running: dispatched - queued, layers })
     },
   }
 }
@@ -122,8 +133,8 @@ function countInLanes({ lines }: Situation): number {
  * frees the slot. `scripts/bench E1 E2` compares estimate and range with real starts.
  */
 function estimate(
-  { seconds, deviation, slots, startSeconds }: Situation,
-  { ahead, running }: { ahead: number; running: number },
+  { seconds, deviation, layerSeconds, slots, startSeconds }: Situation,
+  { ahead, running, layers }: { ahead: number; running: number; layers: number },
 ): Estimate {
   const busy = Math.min(slots, Math.max(0, running))
   const ends = Math.max(0, ahead + busy + 1 - slots)
@@ -142,13 +153,13 @@ function estimate(
       min: Math.max(0, Math.floor(start - spread)),
       max: Math.ceil(start + spread + OVERTAKING_SHARE * queued) + 1,
     },
-    estimatedSeconds: Math.max(1, Math.ceil(start + seconds)),
+    estimatedSeconds: Math.max(1, Math.ceil(start + layerSeconds * layers)),
   }
 }
 
 /** Position of a new call after all waiting generations of its account. */
 function placeOf(
-  { accountId, engine, isBatch }: Call,
+  { accountId, engine, isBatch, layers = 1 }: Call,
   { lines, queued }: { lines: readonly Line[]; queued: number },
 ): Place {
   const own = lines.filter((line) => line.accountId === accountId && (isBatch || !line.isBatch))
@@ -156,6 +167,7 @@ function placeOf(
     accountId,
     engine,
     isBatch,
+    layers,
     since: new Date(),
     queued,
     earlier: own.reduce((sum, { waiting }) => sum + waiting, 0),

@@ -5,6 +5,8 @@ const PlaceRow = Type.Object({
   accountId: Type.String(),
   engine: Type.String(),
   isBatch: Type.Boolean(),
+  /** Number of products of an outfit; 1 for a single product. */
+  layers: Type.Integer(),
   /** Time since which the generation could have been started. */
   since: Timestamp,
   /** Queued jobs that run before this generation. */
@@ -33,12 +35,19 @@ const LineRow = Type.Object({
 /** Jobs of one account for an engine and priority. */
 export type Line = Static<typeof LineRow>
 
-const SecondsRow = Type.Object({ mean: Nullable(Type.Number()), deviation: Nullable(Type.Number()) })
+const SecondsRow = Type.Object({
+  mean: Nullable(Type.Number()),
+  deviation: Nullable(Type.Number()),
+  /** Mean of a layer; a generation of one product has one. */
+  layerMean: Nullable(Type.Number()),
+})
 
 /** Maximum number of waiting jobs counted per account. */
 const MAX_COUNTED = 10_000
 /** Maximum number of completed generations in the mean. */
 const MAX_SAMPLES = 50
+
+const countLayers = sql.fragment`coalesce(jsonb_array_length(layers), 1)`
 
 export type Waiting = ReturnType<typeof createWaiting>
 
@@ -49,7 +58,7 @@ export function createWaiting(database: Database) {
     findPlace: (generationId: string): Promise<Place | null> =>
       database.maybeOne(sql.type(rowType(PlaceRow))`
         select mine.account_id as "accountId", mine.engine_name as engine, mine.is_batch as "isBatch",
-          mine.available_at as since, (
+          ${countLayers} as layers, mine.available_at as since, (
             select count(*) from outbox join generations on generations.id = outbox.generation_id
             where outbox.engine_name = mine.engine_name and outbox.dispatched_at is not null and status = 'PENDING' and (mine.dispatched_at is null
               or (outbox.dispatched_at, outbox.generation_id) < (mine.dispatched_at, mine.generation_id))
@@ -83,8 +92,10 @@ export function createWaiting(database: Database) {
      */
     measureSeconds: (engine: string): Promise<Static<typeof SecondsRow>> =>
       database.one(sql.type(rowType(SecondsRow))`
-        select avg(seconds)::float8 as mean, stddev_samp(seconds)::float8 as deviation from (
-          select extract(epoch from finished_at - started_at) as seconds from generations
+        select avg(seconds)::float8 as mean, stddev_samp(seconds)::float8 as deviation,
+          (sum(seconds) / sum(layers))::float8 as "layerMean"
+        from (
+          select extract(epoch from finished_at - started_at) as seconds, ${countLayers} as layers from generations
           where engine = ${engine} and status = 'COMPLETED' order by finished_at desc limit ${MAX_SAMPLES}) as recent`),
   }
 }

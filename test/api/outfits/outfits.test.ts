@@ -58,6 +58,8 @@ describe('an outfit', async () => {
       })),
     })
     expect(new Set(body.layers.map((layer: { productExternalId: string }) => layer.productExternalId)).size).toBe(3)
+    // Without a measured pace, an engine is expected to take 3 seconds for each product.
+    expect(body.estimatedSeconds - body.estimatedStartSeconds).toBe(9)
     expect(await drape.balance()).toBe(before - 3)
     const { layers, ...generation } = await drape.finish(body.generationId)
     expect(generation).toMatchObject({ status: 'COMPLETED', category: null, resultImageUrl: expect.any(String) })

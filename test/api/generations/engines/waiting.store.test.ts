@@ -89,6 +89,25 @@ describe('the queue position', async () => {
     await clear()
   })
 
+  it('comes with seconds for each layer of an outfit', async () => {
+    const [ended, outfit] = await accept(2)
+    await database.query(sql.unsafe`
+      update generations set layers = '[{}, {}]', status = 'COMPLETED', started_at = now() - interval '8 seconds', finished_at = now()
+      where id = ${ended}`)
+    await database.query(sql.unsafe`delete from outbox where generation_id = ${ended}`)
+    await database.query(sql.unsafe`update generations set layers = '[{}, {}, {}]' where id = ${outfit}`)
+    const { mean, layerMean } = await createWaiting(database).measureSeconds('warp')
+    // The try-on of 4 seconds of the test before, and two layers of 4 seconds.
+    expect({ mean, layerMean }).toEqual({ mean: 6, layerMean: 4 })
+    expect(await estimate(outfit)).toMatchObject({ estimatedStartSeconds: 0, estimatedSeconds: 12 })
+    const { accountId } = await createCaller(database, 1)
+    expect(await estimator().ofCall({ accountId, engine: 'warp', isBatch: false, layers: 2 })).toMatchObject({
+      estimatedStartSeconds: 6,
+      estimatedSeconds: 14,
+    })
+    await clear()
+  })
+
   it('counts running generations without a free slot, equally for a call and its generation', async () => {
     const callers = [await createCaller(database, 20), await createCaller(database, 20)]
     const outbox = createOutbox(database)
