@@ -88,7 +88,7 @@ export function createPeople(database: Database) {
           select id, object_key as "objectKey", created_at as "createdAt", expires_at as "expiresAt"
           from images where ${isOf(customer)} order by id desc`),
         database.any(sql.type(rowType(GenerationRow))`
-          select id, product_external_id as "productExternalId", status, result_key as "objectKey", created_at as "createdAt"
+          select id, coalesce(join_layers(layers, 'externalId'), product_external_id) as "productExternalId", status, result_key as "objectKey", created_at as "createdAt"
           from generations where ${isGenerationOf(customer)} order by id desc`),
         database.any(sql.type(rowType(LeadRow))`
           select domain, email, marketing_consent as "marketingConsent", leads.created_at as "createdAt"

@@ -10,6 +10,7 @@ const FoundRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
   accountName: Type.String(),
+  /** Of an outfit, those of all products. */
   productExternalId: Type.String(),
   productTitle: Nullable(Type.String()),
   engine: Type.String(),
@@ -54,7 +55,8 @@ export type GenerationDetail = Static<typeof DetailRow>
 
 const found = sql.fragment`
   generations.id, generations.account_id as "accountId", accounts.name as "accountName",
-  product_external_id as "productExternalId", snapshot ->> 'title' as "productTitle", engine, shop_id as "shopId", status, error_code as "errorCode",
+  coalesce(join_layers(layers, 'externalId'), product_external_id) as "productExternalId",
+  coalesce(join_layers(layers, 'title'), snapshot ->> 'title') as "productTitle", engine, shop_id as "shopId", status, error_code as "errorCode",
   extract(epoch from finished_at - generations.created_at)::float8 as seconds, generations.created_at as "createdAt"`
 
 const EventRow = Type.Object({

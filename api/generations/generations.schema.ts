@@ -67,7 +67,7 @@ export const ImagesExpired = Type.Boolean({
   description: 'True when the image has expired or was erased; resultImageUrl is absent then.',
 })
 
-const OutfitLayer = named(
+export const OutfitLayer = named(
   'OutfitLayer',
   Type.Object({
     productExternalId: Type.String(),

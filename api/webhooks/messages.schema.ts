@@ -1,4 +1,5 @@
 import { ErrorFields } from '../generations/error-fields.ts'
+import { OutfitLayer } from '../generations/generations.schema.ts'
 import { type TSchema, Type } from '../shared/contract/schema.ts'
 import type { WebhookEvent } from './webhooks.store.ts'
 
@@ -6,7 +7,10 @@ export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
 
 const generation = {
   generationId: Type.String(),
-  productExternalId: Type.String(),
+  productExternalId: Type.String({ description: 'Of an outfit, the first product.' }),
+  layers: Type.Optional(
+    Type.Array(OutfitLayer, { description: 'The products of an outfit, in the order of the call.' }),
+  ),
   shopId: Type.Optional(Type.String({ description: 'Shop whose shopper requested the generation.' })),
 }
 

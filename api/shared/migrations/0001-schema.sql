@@ -723,6 +723,18 @@ create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id)
 create index webhook_deliveries_event on webhook_deliveries (event_id);
 create index webhook_deliveries_age on webhook_deliveries (created_at);
 
+-- The layers of an outfit as callers see them: see presentLayer in api/generations/generations.view.ts.
+create function present_layers(layers jsonb) returns jsonb language sql immutable parallel safe as $$
+  select jsonb_agg(jsonb_build_object('productExternalId', layer->'externalId') || layer - array['externalId', 'title', 'cost']
+    - case when layer->'applied' = 'true' then array['errorCode', 'errorMessage'] else array['warnings', 'quality'] end order by place)
+  from jsonb_array_elements(layers) with ordinality as own (layer, place)
+$$;
+
+-- A text of each layer of an outfit, in one.
+create function join_layers(layers jsonb, field text) returns text language sql immutable parallel safe as $$
+  select string_agg(layer->>field, ' + ' order by place) from jsonb_array_elements(layers) with ordinality as own (layer, place)
+$$;
+
 -- Settles ended generations: deletes their jobs, refunds those that failed and the layers that outfits lack, and queues their webhooks. Runs with the rights of the owner,
 -- because workers end generations and must not be able to change balances. Believes no caller: the row of the job, which only this
 -- function deletes and no worker can insert, is what shows that a generation is not settled yet. The ledger's unique index makes the
@@ -755,7 +767,8 @@ begin
   insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
   select receivers.id, 'evt_' || substr(ended.id, 5), 'generation.' || lower(status), jsonb_strip_nulls(jsonb_build_object(
     'generationId', ended.id, 'status', status, 'errorCode', error_code, 'errorDetails', error_details,
-    'productExternalId', product_external_id, 'shopId', shop_id)), updated_at
+    'productExternalId', product_external_id, 'shopId', shop_id))
+    || case when layers is null then '{}' else jsonb_build_object('layers', present_layers(layers)) end, updated_at
   from ended join webhook_receivers as receivers
     on receivers.account_id = ended.account_id and receivers.event_types ? ('generation.' || lower(status));
 end

@@ -83,7 +83,7 @@ export function createShares(database: Database) {
           case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
             then ${keptResultKey} end as "resultKey",
           generations.created_at as "createdAt", generations.updated_at as "updatedAt",
-          product_external_id as "productId", snapshot->>'title' as "productTitle",
+          product_external_id as "productId", coalesce(join_layers(layers, 'title'), snapshot->>'title') as "productTitle",
           snapshot->>'description' as "productDescription", snapshot->'images'->0->>'sourceUrl' as "productImageUrl",
           shops.name as "shopName", shops.domain as "shopDomain"
         from share_links

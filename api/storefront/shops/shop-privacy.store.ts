@@ -45,7 +45,7 @@ export function createShopPrivacy(database: Database) {
             from images where ${isTheirs}),
           'generations', (
             select coalesce(jsonb_agg(jsonb_build_object(
-              'id', id, 'productId', product_external_id, 'status', status, 'createdAt', created_at)), '[]')
+              'id', id, 'productId', coalesce(join_layers(layers, 'externalId'), product_external_id), 'status', status, 'createdAt', created_at)), '[]')
             from generations where ${isTheirs}),
           'events', (
             select coalesce(jsonb_object_agg(name, count), '{}')

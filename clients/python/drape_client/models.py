@@ -793,6 +793,11 @@ class GenerationCompletedMessageData(TypedDict):
     accountId: str
     generationId: str
     productExternalId: str
+    """Of an outfit, the first product."""
+
+    layers: NotRequired[list[OutfitLayer]]
+    """The products of an outfit, in the order of the call."""
+
     shopId: NotRequired[str]
     """Shop whose shopper requested the generation."""
 
@@ -813,6 +818,11 @@ class GenerationFailedMessageData(TypedDict):
     accountId: str
     generationId: str
     productExternalId: str
+    """Of an outfit, the first product."""
+
+    layers: NotRequired[list[OutfitLayer]]
+    """The products of an outfit, in the order of the call."""
+
     shopId: NotRequired[str]
     """Shop whose shopper requested the generation."""
 
@@ -884,6 +894,11 @@ class ReviewDecidedMessageData(TypedDict):
     accountId: str
     generationId: str
     productExternalId: str
+    """Of an outfit, the first product."""
+
+    layers: NotRequired[list[OutfitLayer]]
+    """The products of an outfit, in the order of the call."""
+
     shopId: NotRequired[str]
     """Shop whose shopper requested the generation."""
 

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { acceptGeneration, acceptGenerations } from '../../../api/generations/acceptance.store.ts'
+import { acceptGeneration, acceptGenerations, acceptOutfit } from '../../../api/generations/acceptance.store.ts'
+import { presentGeneration } from '../../../api/generations/generations.view.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
@@ -10,6 +11,13 @@ import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { refuseGeneration } from '../../support/refused.ts'
+
+const OUTCOME = {
+  warnings: [],
+  timings: {},
+  engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
+  category: 'tops',
+}
 
 describe('the webhook outbox', async () => {
   const { database } = await openTestDatabase({ poolSize: 10 })
@@ -35,13 +43,7 @@ describe('the webhook outbox', async () => {
   const complete = async (id: string) =>
     createGenerations(database).complete({
       ...(await start(id)),
-      outcome: {
-        resultKey: `results/${id}.jpg`,
-        warnings: [],
-        timings: {},
-        engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
-        category: 'tops',
-      },
+      outcome: { ...OUTCOME, resultKey: `results/${id}.jpg` },
     })
   const fault = { code: 'NO_PERSON_DETECTED', message: 'The photo shows no person.' } as const
 
@@ -60,6 +62,36 @@ describe('the webhook outbox', async () => {
         attempts: 0,
       }),
     ])
+  })
+
+  it('names all products of an outfit, as the generation does', async () => {
+    const caller = await createCaller(database, 5)
+    const endpoint = await listen(caller)
+    const { product, ...call } = callOf(caller)
+    const layers = (['bottoms', 'tops', 'outerwear'] as const).map((layer) => ({
+      layer,
+      product: { ...product, id: uuidv7(), externalId: layer },
+    }))
+    await acceptOutfit(database, { ...call, layers, layerCost: 1 })
+    const { generationId: id } = call
+    const applied = { applied: true, warnings: ['LOW_QUALITY'], errorCode: null, errorMessage: null }
+    await createGenerations(database).complete({
+      ...(await start(id)),
+      outcome: {
+        ...OUTCOME,
+        resultKey: `results/${id}.jpg`,
+        layers: [
+          { ...applied, quality: 0.5 },
+          { ...applied, quality: null },
+          { applied: false, warnings: [], quality: null, errorCode: 'RESULT_REJECTED', errorMessage: 'Too bad.' },
+        ],
+      },
+    })
+    const record = await createGenerations(database).find(id)
+    const shown = record && presentGeneration(record, { resultImageUrl: null, wait: null, appealUrl: null })
+    expect(shown?.layers).toHaveLength(3)
+    const [{ data }] = await waiting(endpoint.id)
+    expect(data).toEqual({ generationId: id, status: 'COMPLETED', productExternalId: 'bottoms', layers: shown?.layers })
   })
 
   it.each([
