@@ -1,4 +1,5 @@
 import { type AcceptanceParts, acceptTryOn } from '../generations/accept-try-on.ts'
+import { planLayers } from '../generations/plan-layers.ts'
 import { assertOutfitParts } from '../generations/try-on.refusals.ts'
 import { ACCEPTANCE_ERRORS, NEXT } from '../generations/try-on.routes.ts'
 import { writing } from '../http/guards.ts'
@@ -7,7 +8,6 @@ import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import { describeOutfit } from '../products/legacy.routes.ts'
 import { AcceptedOutfit, OutfitBody } from './outfits.schema.ts'
-import { planLayers } from './plan-layers.ts'
 
 export const outfitRoutes = [
   route({

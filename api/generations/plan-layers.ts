@@ -1,11 +1,16 @@
-import { unknownProduct } from '../generations/acceptance.store.ts'
 import type { Products } from '../products/products.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { categoryFromWords } from '../shared/generations/garment-category.ts'
 import { LAYERS, type Layer } from '../shared/generations/generation.ts'
-import type { OutfitBody } from './outfits.schema.ts'
+import { unknownProduct } from './acceptance.store.ts'
 
-type OutfitProduct = OutfitBody['products'][number]
+interface OutfitProduct {
+  readonly externalId?: string
+  readonly title?: string
+  readonly description?: string
+  readonly images?: readonly { readonly classifications?: Readonly<Record<string, unknown>> | null }[]
+  readonly layer?: Layer
+}
 
 interface Catalog {
   readonly accountId: string
