@@ -112,8 +112,8 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   }
 }
 
-/** `layerCost`: the part of the price that is refunded for a layer that is left out. */
-function priceOutfit({ credits }: KnownEngine, { outfitPricing = 'layer' }: AccountSettings, layers: number) {
+/** Price of an outfit; `layerCost`: the part of the price that is refunded for a layer that is left out. */
+export function priceOutfit({ credits }: KnownEngine, { outfitPricing = 'layer' }: AccountSettings, layers: number) {
   return outfitPricing === 'layer' ? { cost: credits * layers, layerCost: credits } : { cost: credits, layerCost: 0 }
 }
 

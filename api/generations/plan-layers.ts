@@ -15,7 +15,13 @@ interface OutfitProduct {
 interface Catalog {
   readonly accountId: string
   readonly findProduct: Products['find']
+  /** Field of the call for a product or a member of it, for errors; default: of `products`. */
+  readonly fieldOf?: FieldOf
 }
+
+type FieldOf = (index: number, member?: string) => string
+
+const fieldOfProducts: FieldOf = (index, member) => `products[${index}]${member === undefined ? '' : `.${member}`}`
 
 /**
  * The layer of each product: as sent, else its category by the words and classifications of the call and, for what the call leaves out, of
@@ -23,11 +29,15 @@ interface Catalog {
  * be worn together, `PRODUCT_NOT_FOUND` and `FORBIDDEN` as the acceptance.
  */
 export async function planLayers(products: readonly OutfitProduct[], catalog: Catalog): Promise<readonly Layer[]> {
-  assertDifferent(products)
+  const { fieldOf = fieldOfProducts } = catalog
+  assertDifferent(products, fieldOf)
   const layers = await Promise.all(
-    products.map(async (product, i) => product.layer ?? layerOf(await describe(product, i, catalog), i)),
+    products.map(
+      async (product, i) =>
+        product.layer ?? layerOf(await describe(product, fieldOf(i), catalog), fieldOf(i), fieldOf(i, 'layer')),
+    ),
   )
-  assertTogether(layers)
+  assertTogether(layers, fieldOf)
   return layers
 }
 
@@ -38,7 +48,7 @@ interface Described extends Pick<OutfitProduct, 'title' | 'description'> {
 
 async function describe(
   product: OutfitProduct,
-  index: number,
+  field: string,
   { accountId, findProduct }: Catalog,
 ): Promise<Described> {
   const { externalId, title, description, images } = product
@@ -46,7 +56,7 @@ async function describe(
   const own = known?.accountId === accountId ? known : null
   if (own === null && externalId !== undefined && images === undefined) {
     const sent = { ...product, externalId, images: undefined, id: '', anonymous: false }
-    throw unknownProduct({ product: known === null ? 'missing' : 'foreign' }, sent, `products[${index}]`)
+    throw unknownProduct({ product: known === null ? 'missing' : 'foreign' }, sent, field)
   }
   return {
     title: title ?? own?.title ?? undefined,
@@ -56,7 +66,11 @@ async function describe(
   }
 }
 
-function layerOf({ title, description, classifications, detected }: Described, index: number): Layer {
+function layerOf(
+  { title, description, classifications, detected }: Described,
+  field: string,
+  layerField: string,
+): Layer {
   const categories = [
     ...classifications.map((each) => categoryFromWords({ classifications: each })),
     categoryFromWords({ title, description }),
@@ -66,17 +80,17 @@ function layerOf({ title, description, classifications, detected }: Described, i
   const layer = LAYERS.find((each) => each === category)
   if (layer !== undefined) return layer
   throw invalid(
-    `The category of products[${index}] is ${category ?? 'unknown'}. Send its layer, or a title or classifications that name its category.`,
-    [[`products[${index}].layer`, `must be one of ${LAYERS.join(', ')}`]],
+    `The category of ${field} is ${category ?? 'unknown'}. Give it a title or classifications that name its category, or send its layer.`,
+    [[layerField, `must be one of ${LAYERS.join(', ')}`]],
   )
 }
 
-function assertDifferent(products: readonly OutfitProduct[]): void {
+function assertDifferent(products: readonly OutfitProduct[], fieldOf: FieldOf): void {
   for (const [j, { externalId }] of products.entries()) {
     const i = products.findIndex((other) => other.externalId === externalId)
     if (externalId === undefined || i === j) continue
-    throw invalid(`products[${i}] and products[${j}] are the same product.`, [
-      [`products[${j}].externalId`, `is also the externalId of products[${i}]`],
+    throw invalid(`${fieldOf(i)} and ${fieldOf(j)} are the same product.`, [
+      [fieldOf(j, 'externalId'), `is also the externalId of ${fieldOf(i)}`],
     ])
   }
 }
@@ -89,15 +103,15 @@ const CONFLICTS: Readonly<Record<Layer, readonly Layer[]>> = {
   outerwear: [],
 }
 
-function assertTogether(layers: readonly Layer[]): void {
+function assertTogether(layers: readonly Layer[], fieldOf: FieldOf): void {
   for (const [j, layer] of layers.entries()) {
     const i = layers.slice(0, j).findIndex((other) => CONFLICTS[layer].includes(other))
     if (i < 0) continue
     throw invalid(
-      `products[${i}] (${layers[i]}) and products[${j}] (${layer}) cannot be worn together. Leave one out, or send another layer.`,
+      `${fieldOf(i)} (${layers[i]}) and ${fieldOf(j)} (${layer}) cannot be worn together. Leave one out, or send another layer.`,
       [
-        [`products[${i}]`, `cannot be worn with products[${j}]`],
-        [`products[${j}]`, `cannot be worn with products[${i}]`],
+        [fieldOf(i), `cannot be worn with ${fieldOf(j)}`],
+        [fieldOf(j), `cannot be worn with ${fieldOf(i)}`],
       ],
     )
   }

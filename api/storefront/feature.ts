@@ -16,6 +16,7 @@ import { createDatabase, pingDatabase } from '../shared/database/database.ts'
 import { createIdempotencyKeys } from '../shared/database/idempotency.store.ts'
 import { createNamedRule } from '../shared/network/addresses.ts'
 import { watchAge } from '../shared/telemetry/measuring.ts'
+import type { Requester } from '../shops/requester.ts'
 import { shopProxy } from '../shops/shop-proxy.ts'
 import { createVisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { analyticsRoutes } from './events/analytics.routes.ts'
@@ -47,7 +48,7 @@ import { createShopifyRequest } from './shop-platforms/shopify-request.ts'
 import { createTimedAnswers, shopifyWebhookRoutes } from './shop-platforms/shopify-webhooks.routes.ts'
 import { startTokenRenewal } from './shop-platforms/token-renewal.ts'
 import { createSiteVerify } from './shops/captcha.ts'
-import { cacheAllowed, checkCreditsRoutes } from './shops/check-credits.routes.ts'
+import { type CheckCreditsParts, cacheAllowed, checkCreditsRoutes } from './shops/check-credits.routes.ts'
 import { createProductFinder } from './shops/product-finder.ts'
 import { createShopCredits } from './shops/shop-credits.store.ts'
 import { createShopPrivacy } from './shops/shop-privacy.store.ts'
@@ -135,6 +136,7 @@ function createParts(core: Core) {
     // Shoppers do not see their queue position.
     present: createGenerationView({ storage, estimateWait: async () => null, appealUrlOf: core.appealUrlOf }),
     isAllowed: cacheAllowed(createShopCredits(database).find),
+    offersOutfits: findOutfits(core),
     captcha: createCaptcha(config),
     withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
     consents,
@@ -169,6 +171,13 @@ function startPlatforms(core: Core, leads: Leads): ShopPlatforms {
     core,
   )
   return createShopPlatforms({ leads, request, tokens })
+}
+
+/** Without an answer in time, shops offer no outfits. */
+function findOutfits({ hasFeature, engines, defaultEngineOf }: Core): CheckCreditsParts['offersOutfits'] {
+  if (!hasFeature('outfits')) return async () => false
+  const find = async (of: Requester) => (await engines.find(await defaultEngineOf(of)))?.outfits === true
+  return (of) => within(LOOKUP_MS, find(of)).catch(() => false)
 }
 
 function createCaptcha({ CAPTCHA_VERIFY_URL: url, CAPTCHA_SECRET: secret }: Core['config']) {

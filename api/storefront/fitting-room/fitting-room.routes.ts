@@ -1,7 +1,9 @@
 import type { Middleware } from 'koa'
-import { type Acceptance, unknownPhoto } from '../../generations/acceptance.store.ts'
+import { priceOutfit } from '../../generations/accept-try-on.ts'
+import { type Acceptance, type OutfitAcceptance, unknownPhoto } from '../../generations/acceptance.store.ts'
 import type { ChosenEngine, EngineChoice } from '../../generations/engines/choice.ts'
 import { defaultDeadline } from '../../generations/engines/deadline.ts'
+import { planLayers } from '../../generations/plan-layers.ts'
 import { Output } from '../../generations/try-on.schema.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
@@ -33,6 +35,8 @@ export interface FittingRoomParts extends ConsentGuard {
   /** Finds products on the shop's platform. */
   readonly findProductFor: FindProductFor
   readonly accept: (call: Acceptance) => Promise<boolean>
+  readonly acceptOutfit: (call: OutfitAcceptance) => Promise<boolean>
+  readonly hasFeature: (name: string) => boolean
   /** Notifies the relay of new work. */
   readonly wake: () => void
   readonly signingSecret: SigningSecret
@@ -113,26 +117,36 @@ async function postFitting(
   options: FittingRoomParts,
   { body }: { readonly body: FittingRoomBody },
 ): Promise<FittingRoomJob> {
-  const { userImageId, productId, variantId = null } = body
   const jobId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await options.generations.find(jobId) : null
   const job = { jobId, message: 'The image is being generated.' }
   if (earlier) return job
   const consent = await findConsent(ctx, options)
-  const product = await findParts(
-    ctx,
-    { imageId: userImageId, gid: { product: productId, variant: variantId } },
-    options,
-  )
+  const products = await findParts(ctx, body, options)
   const { account, shop } = requesterOf(ctx)
-  const findImages = async () => {
-    const { externalId, images } = product
-    return [images ?? (await options.findProduct({ accountId: account.id, externalId }))?.images ?? null]
-  }
-  const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
-  const wish = { generationId: jobId, imageId: userImageId, product, consent }
+  const { findProduct } = options
+  const fieldOf = (index: number) => (index === 0 ? 'productId' : `withProductIds[${index - 1}]`)
+  const planned =
+    products.length === 1 ? null : await planLayers(products, { accountId: account.id, findProduct, fieldOf })
+  const findImages = () =>
+    Promise.all(
+      products.map(
+        async ({ externalId, images }) =>
+          images ?? (await findProduct({ accountId: account.id, externalId }))?.images ?? null,
+      ),
+    )
+  const chosen = await options.chooseEngine(
+    { account, shop, mayFallBack: true, isBatch: false, findImages, layers: planned?.length },
+    'engine',
+  )
+  const wish = { generationId: jobId, imageId: body.userImageId, consent }
   const deadlineSeconds = await defaultDeadline(chosen)
-  await options.accept({ ...fittingOf(ctx, { wish, chosen }, options), deadlineSeconds })
+  const call = { ...fittingOf(ctx, { wish, chosen }, options), deadlineSeconds }
+  if (planned === null) await options.accept({ ...call, product: products[0], cost: chosen.engine.credits })
+  else {
+    const layers = planned.map((layer, i) => ({ layer, product: products[i] }))
+    await options.acceptOutfit({ ...call, layers, ...priceOutfit(chosen.engine, account.settings, layers.length) })
+  }
   options.wake()
   return job
 }
@@ -147,22 +161,33 @@ const requireVisitor: Middleware<AppState> = (ctx, next) => {
   )
 }
 
-/** Finds the product if both the product and the photo exist. */
+/** Finds the products if they and the photo exist. Throws `VALIDATION_FAILED` for several products without outfits. */
 async function findParts(
   ctx: AppContext,
-  { imageId, gid }: { imageId: string; gid: ProductGid },
-  { fittings, findProductFor }: FittingRoomParts,
-): Promise<ProductInput> {
+  body: FittingRoomBody,
+  { fittings, findProductFor, hasFeature }: FittingRoomParts,
+): Promise<readonly ProductInput[]> {
+  const { userImageId: imageId, productId, variantId = null, withProductIds = [] } = body
+  if (withProductIds.length > 0 && !hasFeature('outfits')) throw withoutOutfits()
   const { shop, account } = requesterOf(ctx)
-  const { shopper } = ctx.state
+  const findProduct = findProductFor(ctx.state.shopper)
+  const gids: ProductGid[] = [
+    { product: productId, variant: variantId },
+    ...withProductIds.map((product) => ({ product, variant: null })),
+  ]
   const { hasImage, products: known } = await fittings.find({
     accountId: account.id,
     photoOwners: photoOwnersOf(ctx),
     imageId,
-    externalIds: namesOfProduct(gid),
+    externalIds: gids.flatMap(namesOfProduct),
   })
   if (!hasImage) throw unknownPhoto()
-  return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(shopper) })
+  return Promise.all(gids.map((gid) => resolveShopProduct(gid, { known, shop, findProduct })))
+}
+
+function withoutOutfits(): DrapeError {
+  const [path, message] = ['withProductIds', 'must be absent: this installation makes no outfits']
+  return new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 /** Owners whose photos the request may use: the shopper, and the signed customer as the server of the account names them. */
@@ -176,9 +201,9 @@ function fittingOf(
   {
     wish,
     chosen: { engine, requestedEngine },
-  }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product' | 'consent'>; chosen: ChosenEngine },
+  }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'consent'>; chosen: ChosenEngine },
   { signingSecret }: FittingRoomParts,
-): Omit<Acceptance, 'deadlineSeconds'> {
+): Omit<Acceptance, 'deadlineSeconds' | 'product' | 'cost'> {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper
   const visitorGenerations = shop.visitorGenerations ?? DEFAULT_VISITOR_GENERATIONS
@@ -203,7 +228,6 @@ function fittingOf(
     engine: engine.name,
     requestedEngine,
     garmentTypes: engine.garmentTypes,
-    cost: engine.credits,
     options: { watermark, seed, mode, format, fullResolution },
     keepForDays: null,
   }

@@ -1,4 +1,5 @@
 import { type Static, Type } from '../../shared/contract/schema.ts'
+import { MAX_LAYERS } from '../../shared/generations/generation.ts'
 
 const gid = (type: string, description: string) =>
   Type.String({
@@ -11,6 +12,14 @@ export const FittingRoomBody = Type.Object({
   userImageId: Type.String({ minLength: 1, maxLength: 255, description: 'The fileId of an upload.' }),
   productId: gid('Product', 'Global id of the product on the shop’s platform.'),
   variantId: Type.Optional(gid('ProductVariant', 'Variant whose images are used. Default: the default variant.')),
+  withProductIds: Type.Optional(
+    Type.Array(gid('Product', 'Global id of a product that is worn with it.'), {
+      minItems: 1,
+      maxItems: MAX_LAYERS - 1,
+      description:
+        'Makes an outfit: the image shows these products too. Only for shops whose check-credits has outfits.',
+    }),
+  ),
 })
 
 export type FittingRoomBody = Static<typeof FittingRoomBody>

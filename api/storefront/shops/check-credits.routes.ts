@@ -7,13 +7,15 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { cacheBriefly } from '../../shared/process/brief-cache.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
-import { requesterOf } from '../../shops/requester.ts'
+import { type Requester, requesterOf } from '../../shops/requester.ts'
 import { isHeldOut } from '../events/holdout.ts'
 import { CreditCheck } from './check-credits.schema.ts'
 
 export interface CheckCreditsParts {
   /** Whether a generation of the shop would be accepted now. */
   readonly isAllowed: (shopId: string) => Promise<boolean>
+  /** Whether the shop's default engine renders outfits. */
+  readonly offersOutfits: (of: Requester) => Promise<boolean>
   /** Caches the response. */
   readonly keepAnswer: (ctx: AppContext) => void
 }
@@ -39,9 +41,14 @@ used up. True when the check itself fails: fitting-room makes the final decision
   }),
 ]
 
-async function getCredits(ctx: AppContext, { isAllowed, keepAnswer }: CheckCreditsParts): Promise<CreditCheck> {
-  const { shop } = requesterOf(ctx)
-  const check = answer(ctx, await isAllowed(shop.id))
+async function getCredits(
+  ctx: AppContext,
+  { isAllowed, offersOutfits, keepAnswer }: CheckCreditsParts,
+): Promise<CreditCheck> {
+  const requester = requesterOf(ctx)
+  const { shop } = requester
+  const [allowed, outfits] = await Promise.all([isAllowed(shop.id), offersOutfits(requester)])
+  const check = answer(ctx, { allowed, ...(allowed && outfits && { outfits }) })
   // With a holdout, guests with the same URL get different responses.
   if (!shop.holdoutPercent) keepAnswer(ctx)
   return check
@@ -54,14 +61,14 @@ const failOpen: Middleware<AppState> = async (ctx, next) => {
   } catch (error) {
     if (error instanceof DrapeError && ERRORS[error.code].status < 500) throw error
     ctx.state.log.warn({ err: error }, 'low credits check failed')
-    answer(ctx, true)
+    answer(ctx, { allowed: true })
   }
 }
 
-function answer(ctx: AppContext, allowed: boolean): CreditCheck {
+function answer(ctx: AppContext, checked: Pick<CreditCheck, 'allowed' | 'outfits'>): CreditCheck {
   ctx.set('Cache-Control', `private, max-age=${KEPT_SECONDS}`)
   const holdout = findHoldout(ctx)
-  const check = { allowed, ...(holdout !== null && { holdout }) }
+  const check = { ...checked, ...(holdout !== null && { holdout }) }
   ctx.body = check
   return check
 }

@@ -46,6 +46,7 @@ describe('an optional member of a request', async () => {
     createAccounts(drape.database).insertKey(drape.accountId, 'publishable'),
     completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/1' }),
   ])
+  await completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/2', title: 'Jeans' })
   const keys = { idle: made.apiKey, publishable }
   const form = new FormData()
   form.set('file', new Blob([new Uint8Array(photo)]))
@@ -68,6 +69,7 @@ describe('an optional member of a request', async () => {
     userImageId: own.fileId,
     productId: 'gid://shop/Product/1',
     variantId: 'gid://shop/ProductVariant/1',
+    withProductIds: ['gid://shop/Product/2'],
     generationId,
     deadlineSeconds: 60,
     maxWaitSeconds: 3600,

@@ -52,7 +52,7 @@ describe('scripts/demo', () => {
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
     const [, publishableKey, shop] = /^ {2}export PUBLISHABLE_KEY=(pk_\S+) SHOP=(\S+)$/m.exec(first.output) ?? []
     const credits = await fetch(`${url}/public/check-credits`, { headers: { 'x-drape-shop': shop } })
-    expect(await credits.json()).toEqual({ allowed: true })
+    expect(await credits.json()).toEqual({ allowed: true, outfits: true })
     const events = await fetch(`${url}/storefront/v1/events`, {
       method: 'POST',
       headers: {

@@ -96,11 +96,11 @@ describe('a cached response', async () => {
     const { id } = await createShops(drape.database).insert({ accountId, platform: 'shopify', ...shop })
     const visitors = Array.from({ length: 30 }, (_, i) => `anon_${i}`)
     const path = pathSignedByShopify(PATH, shop)
-    expect((await ask(path)).body).toEqual({ allowed: true })
+    expect((await ask(path)).body).toEqual({ allowed: true, outfits: true })
     for (const isHeld of [true, false]) {
       const visitor = visitors.find((one) => isHeldOut(id, one, 50) === isHeld) ?? ''
       const { body } = await ask(path, { 'x-service-anonymous-id': visitor })
-      expect(body).toEqual({ allowed: true, holdout: isHeld })
+      expect(body).toEqual({ allowed: true, outfits: true, holdout: isHeld })
     }
   })
 
@@ -115,7 +115,13 @@ describe('a cached response', async () => {
     }
     const metrics = createMetrics('test')
     const repeated = createRepeatedAnswers({ metrics, now: () => time })
-    const parts = { fromShop: enter, budgets: UNLIMITED, isAllowed: async () => true, keepAnswer: repeated.keep }
+    const parts = {
+      fromShop: enter,
+      budgets: UNLIMITED,
+      isAllowed: async () => true,
+      offersOutfits: async () => false,
+      keepAnswer: repeated.keep,
+    }
     const routes = [mount(checkCreditsRoutes, parts)]
     const app = createApp({ log: createLog({ process: 'test', level: 'silent' }), metrics, routes })
     const server = createServer(repeated.before(app.callback())).listen(0, '127.0.0.1')

@@ -110,6 +110,94 @@ describe('POST /public/fitting-room', async () => {
     expect(await drape.database.oneFirst(asked)).toBe(2)
   })
 
+  describe('with further products', () => {
+    const gid = (id: string) => `gid://shopify/Product/${id}`
+    const create = async (key: string, id: string, title: string) => {
+      const images = [{ source: { url: `https://shop.example/${id}.jpg` } }]
+      const body = { externalId: id, title, images }
+      expect((await drape.call('POST', '/tryon/v1/products', { key, body })).status).toBe(200)
+    }
+    const open = async (credits: number, engine?: string) => {
+      const shopOfOutfits = await openShop(credits, { shop: engine })
+      const { apiKey } = shopOfOutfits.account
+      await create(apiKey, '7101', 'T-shirt')
+      await create(apiKey, '7102', 'Black jeans')
+      await create(apiKey, '7103', 'Red dress')
+      await create(apiKey, '7104', 'Item 17')
+      return shopOfOutfits
+    }
+    const wear = (userImageId: string, by: Readonly<Record<string, string>>, ids: readonly string[]) =>
+      enter({ userImageId, productId: gid('7101'), withProductIds: ids.map(gid) }, by)
+
+    it('makes an outfit, which counts as one try-on of the shopper and costs one for each product', async () => {
+      const { id, account, by, userImageId } = await open(5)
+      const { status, body } = await wear(userImageId, by, ['7102'])
+      expect(status).toBe(200)
+      const made = await drape.database.one(sql.unsafe`
+        select shop_id, cost, layers, product_external_id, shopper_hash is not null as counts from generations where id = ${body.jobId}`)
+      expect(made).toEqual({
+        shop_id: id,
+        cost: 2,
+        counts: true,
+        product_external_id: '7101',
+        layers: [
+          { layer: 'tops', externalId: '7101', title: 'T-shirt', cost: 1 },
+          { layer: 'bottoms', externalId: '7102', title: 'Black jeans', cost: 1 },
+        ],
+      })
+      expect((await createAccounts(drape.database).find(account.id))?.balance).toBe(3)
+      // The photo of another shopper.
+      expect(await wear(userImageId, { ...by, 'x-service-anonymous-id': 'anon_other' }, ['7102'])).toMatchObject({
+        status: 404,
+        body: { code: 'IMAGE_NOT_FOUND' },
+      })
+    })
+
+    it.each([
+      ['an unknown product', ['7999'], 404, { code: 'PRODUCT_NOT_FOUND' }],
+      [
+        'a product that cannot be worn with it',
+        ['7103'],
+        400,
+        { details: [{ path: 'productId' }, { path: 'withProductIds[0]' }] },
+      ],
+      ['a product without a category', ['7102', '7104'], 400, { details: [{ path: 'withProductIds[1]' }] }],
+      ['the product itself', ['7101'], 400, { details: [{ path: 'withProductIds[0]' }] }],
+      ['more than 4 products', ['1', '2', '3', '4'], 400, { details: [{ path: 'withProductIds' }] }],
+    ])('refuses %s, and charges nothing', async (_, ids, status, body) => {
+      const { account, by, userImageId } = await open(5)
+      expect(await wear(userImageId, by, ids)).toMatchObject({ status, body })
+      expect((await createAccounts(drape.database).find(account.id))?.balance).toBe(5)
+    })
+
+    it('is refused for shops whose engine renders no outfits, and shoppers see that beforehand', async () => {
+      const offer = async (by: Readonly<Record<string, string>>) =>
+        (await drape.call('GET', '/public/check-credits', { key: null, headers: by })).body
+      const able = await open(5)
+      expect(await offer(able.by)).toEqual({ allowed: true, outfits: true })
+      await update(sql.unsafe`
+        insert into published_engines (namespace, name, license, max_slots) values ('shop', 'plain', 'Apache-2.0', 4)`)
+      await until(() => offers('plain'))
+      const { by, userImageId } = await open(5, 'plain')
+      expect(await offer(by)).toEqual({ allowed: true })
+      expect(await wear(userImageId, by, ['7102'])).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+      await update(sql.unsafe`delete from published_engines`)
+    })
+
+    it('is refused without the extension for outfits', async () => {
+      const { account, by, userImageId } = await open(5)
+      const bare = await startProgram('api', { ...drape.env, FEATURES: 'storefront' })
+      const ask = (path: string, init: RequestInit = {}) =>
+        fetch(`${bare.url}/public/${path}`, { ...init, headers: { ...by, 'content-type': 'application/json' } })
+      const body = { userImageId, productId: gid('7101'), withProductIds: [gid('7102')] }
+      const answer = await ask('fitting-room', { method: 'POST', body: JSON.stringify(body) })
+      expect(await answer.json()).toMatchObject({ status: 400, details: [{ path: 'withProductIds' }] })
+      expect(await (await ask('check-credits')).json()).toEqual({ allowed: true })
+      await bare.end()
+      expect((await createAccounts(drape.database).find(account.id))?.balance).toBe(5)
+    })
+  })
+
   it('runs before batch jobs of its account, even if it requests batch', async () => {
     const { account, by, userImageId } = await openShop()
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {

@@ -34,7 +34,7 @@ describe('GET /public/check-credits', async () => {
 
   it('allows a shop whose account has credits, cached for 2 minutes', async () => {
     const { status, headers, body } = await ask(shop.headers)
-    expect({ status, body }).toEqual({ status: 200, body: { allowed: true } })
+    expect({ status, body }).toEqual({ status: 200, body: { allowed: true, outfits: true } })
     expect(headers.get('cache-control')).toBe('private, max-age=120')
   })
 
@@ -60,14 +60,14 @@ describe('GET /public/check-credits', async () => {
     const free = await openShop(5)
     await setShop(free.id, sql.fragment`monthly_generations = 2`)
     await acceptForShop(drape, { shopId: free.id, accountId: free.accountId })
-    expect((await ask(free.headers)).body).toEqual({ allowed: true })
+    expect((await ask(free.headers)).body).toEqual({ allowed: true, outfits: true })
   })
 
   it('caches the result of each shop for 2 minutes', async () => {
     const { id, headers } = await openShop(5)
-    expect((await ask(headers)).body).toEqual({ allowed: true })
+    expect((await ask(headers)).body).toEqual({ allowed: true, outfits: true })
     await setShop(id, sql.fragment`billing_allowed = false`)
-    expect((await ask(headers)).body).toEqual({ allowed: true })
+    expect((await ask(headers)).body).toEqual({ allowed: true, outfits: true })
     expect((await ask((await openShop(0)).headers)).body).toEqual({ allowed: false })
   })
 
@@ -77,10 +77,15 @@ describe('GET /public/check-credits', async () => {
     const visitors = Array.from({ length: 8 }, (_, i) => `anon_${i}`)
     const answers = await Promise.all(visitors.map((visitor) => ask({ ...headers, 'x-service-anonymous-id': visitor })))
     const groups = visitors.map((visitor) => isHeldOut(id, visitor, 50))
-    expect(answers.map(({ body }) => body)).toEqual(groups.map((holdout) => ({ allowed: true, holdout })))
+    expect(answers.map(({ body }) => body)).toEqual(
+      groups.map((holdout) => ({ allowed: true, outfits: true, holdout })),
+    )
     for (const answer of answers) expect(answer.headers.get('vary')).toMatch(/X-Service-Anonymous-Id/i)
     for (const unknown of ['', 'me'])
-      expect((await ask({ ...headers, 'x-service-anonymous-id': unknown })).body).toEqual({ allowed: true })
+      expect((await ask({ ...headers, 'x-service-anonymous-id': unknown })).body).toEqual({
+        allowed: true,
+        outfits: true,
+      })
   })
 
   it('requires the signature of a shop', async () => {
@@ -97,7 +102,7 @@ describe('GET /public/check-credits', async () => {
       try {
         const answers = await Promise.all([ask(headers), ask(shop.headers), ask(headers)])
         for (const { status, body } of answers)
-          expect({ status, body }).toEqual({ status: 200, body: { allowed: true } })
+          expect({ status, body }).toMatchObject({ status: 200, body: { allowed: true } })
       } finally {
         await release()
       }
@@ -161,6 +166,7 @@ describe('GET /public/check-credits', async () => {
       fromShop: enter,
       budgets: UNLIMITED,
       isAllowed: cacheAllowed(findAllowed, now),
+      offersOutfits: async () => false,
       keepAnswer: () => {},
     }
     const routes = [mount(checkCreditsRoutes, parts)]
