@@ -3,7 +3,7 @@ import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { forgetPhoto, type Photo, rememberPhoto } from './photo.ts'
 import { sendPhoto } from './send-photo.ts'
-import type { Settings } from './settings.ts'
+import type { Look, Settings } from './settings.ts'
 import type { Generation, Shop, UploadLink } from './shop.ts'
 import { newId } from './visit.ts'
 import { forgetWish, rememberWish } from './wish.ts'
@@ -11,6 +11,8 @@ import { forgetWish, rememberWish } from './wish.ts'
 /** A try-on with its progress, so that it can be resumed after any failure. */
 export interface Attempt {
   readonly photo: Photo
+  /** What is tried on together with the product of the page. */
+  readonly look: Look | null
   link: UploadLink | null
   isSent: boolean
   imageId: string | null
@@ -35,9 +37,9 @@ export interface AttemptOptions {
   readonly onWaiting: (status: 'PENDING' | 'PROCESSING', isOffline: boolean) => void
 }
 
-export function createAttempt(photo: Photo): Attempt {
+export function createAttempt(photo: Photo, look: Look | null = null): Attempt {
   const { imageId, viewUrl } = photo
-  return { photo, link: null, isSent: false, imageId, viewUrl, key: newId(), jobId: null, isCancelled: false }
+  return { photo, look, link: null, isSent: false, imageId, viewUrl, key: newId(), jobId: null, isCancelled: false }
 }
 
 /** Runs an attempt from its current stage to its end. Throws a `Failure`; another call resumes the attempt. */
@@ -48,7 +50,7 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
     if (attempt.isCancelled) throw new Failure('GENERATION_CANCELLED')
     attempt.jobId = await ask(attempt, attempt.imageId, options)
     if (attempt.isCancelled) await cancelAttempt(attempt, options)
-    else rememberWish(options.settings, attempt.jobId)
+    else if (attempt.look === null) rememberWish(options.settings, attempt.jobId)
   } else options.onWaiting('PROCESSING', false)
   const found = await follow(attempt.jobId, options).catch(failureOf)
   if (!(found instanceof Failure) && found.resultImageUrl !== undefined) return found
@@ -127,7 +129,7 @@ async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<Up
 async function ask(attempt: Attempt, imageId: string, { shop, track, onWaiting }: AttemptOptions): Promise<string> {
   onWaiting('PENDING', false)
   try {
-    const { jobId } = await shop.enterFittingRoom(imageId, attempt.key)
+    const { jobId } = await shop.enterFittingRoom(imageId, attempt)
     track('widget:generation_start', { generation_id: jobId })
     return jobId
   } catch (error) {

@@ -18,6 +18,8 @@ export interface DialogOptions {
   readonly settings: Settings
   readonly shop: Shop
   readonly consent: Consent
+  /** Whether the shop can make outfits. */
+  readonly hasOutfits: () => boolean
   readonly actions: PhotoActions & ResultActions
   readonly complain: (error: unknown) => void
   readonly onClose: () => void

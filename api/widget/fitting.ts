@@ -5,7 +5,7 @@ import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { isSmall, type Photo, readPhoto, recallPhoto } from './photo.ts'
 import { type Result, rememberResult } from './results.ts'
-import type { Settings } from './settings.ts'
+import type { Look, Settings } from './settings.ts'
 import type { Shop } from './shop.ts'
 import { forgetWish, recallWish } from './wish.ts'
 
@@ -42,6 +42,8 @@ export interface Fitting {
   leaveCamera(): void
   /** Shows an earlier result. */
   look(result: Result): void
+  /** Starts a try-on of the product together with others, with the same photo. */
+  tryWith(look: Look): Promise<void>
   /** Continues with the chosen photo: for the first time, or after a failure. */
   start(): Promise<void>
   /** Ends the running try-on, and offers its photo again. */
@@ -94,8 +96,9 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
         onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
       })
       if (signal.aborted) return
-      const { product, title } = settings
-      const { viewUrl } = current
+      const { product } = settings
+      const { viewUrl, look } = current
+      const title = [settings.title, look?.title].filter(Boolean).join(' + ')
       const result = { generationId, resultImageUrl: resultImageUrl ?? '', product, title, viewUrl }
       rememberResult(result)
       enter({ name: 'done', result })
@@ -155,13 +158,17 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       running.abort()
       enter({ name: 'done', result })
     },
+    tryWith: async (look) => {
+      if (attempt !== null) attempt = { ...createAttempt(attempt.photo, look), ...sentPhoto(attempt) }
+      await start()
+    },
     start,
     cancel: async () => {
       if (attempt === null) return
       const given = attempt
       running.abort()
-      const { photo, imageId, viewUrl } = given
-      attempt = { ...createAttempt(photo), imageId, viewUrl }
+      const { photo } = given
+      attempt = { ...createAttempt(photo), ...sentPhoto(given) }
       enter({ name: 'ready', photo, source: 'file' })
       await cancelAttempt(given, { shop, settings })
     },
@@ -182,6 +189,11 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       if (step.name === 'camera') closeCamera(step.video)
     },
   }
+}
+
+/** The photo of an attempt as the service has it. */
+function sentPhoto({ imageId, viewUrl }: Attempt): Pick<Attempt, 'imageId' | 'viewUrl'> {
+  return { imageId, viewUrl }
 }
 
 interface Steps {

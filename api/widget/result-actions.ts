@@ -17,7 +17,7 @@ export interface ResultActionOptions {
 }
 
 /** Actions of the buttons next to a result. */
-export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart' | 'look'> {
+export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart' | 'look' | 'tryWith'> {
   const { host, settings, shop, track } = options
   const current = (): Result => {
     const step = options.step()

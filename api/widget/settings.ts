@@ -18,6 +18,8 @@ export interface Settings {
   readonly privacyUrl: string | null
   /** Sizes of the product, in the order of the shop. */
   readonly sizes: readonly Size[]
+  /** What the shopper can try on together with the product, in the order of the shop. */
+  readonly looks: readonly Look[]
   readonly hasEmail: boolean
   readonly hasCart: boolean
   readonly hasAnalytics: boolean
@@ -31,10 +33,17 @@ export interface Size {
   readonly isSoldOut: boolean
 }
 
+/** Products that go with the product of the page. */
+export interface Look {
+  /** As `product` of the settings. */
+  readonly products: readonly string[]
+  readonly title: string
+}
+
 /** Attributes whose change starts a new try-on. */
 export const OBSERVED = [
   ...['product', 'variant', 'product-title', 'product-image', 'proxy', 'service', 'publishable-key', 'only-proxy'],
-  ...['privacy-url', 'email', 'cart', 'sizes', 'analytics', 'label', 'lang'],
+  ...['privacy-url', 'email', 'cart', 'sizes', 'try-with', 'analytics', 'label', 'lang'],
 ]
 
 /** Reads the settings of an element; `script` is the URL of the widget, which identifies the proxy or the service. */
@@ -57,27 +66,35 @@ export function readSettings(host: HTMLElement, script: string | null): Settings
     publishableKey: host.getAttribute('publishable-key'),
     onlyProxy: host.hasAttribute('only-proxy'),
     privacyUrl: address('privacy-url'),
-    sizes: readSizes(host.getAttribute('sizes')),
+    sizes: readList(host, 'sizes', readSize),
+    looks: readList(host, 'try-with', readLook),
     hasEmail: host.getAttribute('email') !== 'off',
     hasCart: host.hasAttribute('cart'),
     hasAnalytics: host.getAttribute('analytics') !== 'off',
   }
 }
 
-/** Reads `[{ "id": 7001, "title": "M", "available": false }]`. Without `available` a size can be bought. */
-function readSizes(json: string | null): Size[] {
+type Item = Readonly<Record<string, unknown>>
+
+function readList<T>(host: HTMLElement, name: string, read: (item: Item) => T): T[] {
+  const json = host.getAttribute(name)
   if (json === null) return []
   try {
-    const found = JSON.parse(json) as readonly Record<string, unknown>[]
-    return found.map(({ id, title, available }) => ({
-      variant: gid('ProductVariant', String(id)),
-      title: String(title),
-      isSoldOut: available === false,
-    }))
+    return (JSON.parse(json) as readonly Item[]).map(read)
   } catch {
-    console.warn('drape-try-on: the attribute "sizes" is not a JSON list')
+    console.warn(`drape-try-on: the attribute "${name}" is not a JSON list`)
     return []
   }
+}
+
+/** Reads `{ "id": 7001, "title": "M", "available": false }`. Without `available` a size can be bought. */
+function readSize({ id, title, available }: Item): Size {
+  return { variant: gid('ProductVariant', String(id)), title: String(title), isSoldOut: available === false }
+}
+
+/** Reads `{ "products": [102, 103], "title": "Jeans and coat" }`. */
+function readLook({ products, title }: Item): Look {
+  return { products: (products as readonly unknown[]).map((id) => gid('Product', String(id))), title: String(title) }
 }
 
 /** Accepts bare IDs: the service also looks up the part after the last slash. */

@@ -1,7 +1,7 @@
 import { toJson } from '../client/json.ts'
 import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
-import type { Settings } from './settings.ts'
+import type { Look, Settings } from './settings.ts'
 import { recall, remember } from './visit.ts'
 
 export interface Generation {
@@ -22,6 +22,8 @@ export interface UploadLink {
 /** Whether the shop can offer try-ons; with a holdout, whether this visitor is in it. */
 export interface Offer {
   readonly allowed: boolean
+  /** Whether it can make outfits. Absent from services of an older version. */
+  readonly outfits?: boolean
   readonly holdout?: boolean
 }
 
@@ -111,10 +113,15 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     completeUpload: (uploadKey: string) =>
       post<{ fileId: string; fileUrl: string; cropPending?: boolean }>('upload-complete', { uploadKey }),
     /** Idempotent: the same key returns the same generation. */
-    enterFittingRoom: (imageId: string, key: string) =>
+    enterFittingRoom: (imageId: string, { key, look }: { readonly key: string; readonly look: Look | null }) =>
       post<{ jobId: string }>(
         'fitting-room',
-        { userImageId: imageId, productId: settings.product, ...(settings.variant && { variantId: settings.variant }) },
+        {
+          userImageId: imageId,
+          productId: settings.product,
+          ...(settings.variant && { variantId: settings.variant }),
+          ...(look && { withProductIds: look.products }),
+        },
         { 'idempotency-key': key },
       ),
     findGeneration: (id: string) => call<Generation>(`generation/${id}`),

@@ -40,6 +40,7 @@ export function createTryOn(
     settings,
     shop,
     consent,
+    hasOutfits: () => hasOutfits,
     actions: { ...results, ...fitting, withdraw },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
     onClose: () => {
@@ -49,6 +50,7 @@ export function createTryOn(
   })
   const releaseKeys = keepKeys(dialog.element)
   const viewed = new Set<string>()
+  let hasOutfits = false
 
   function show(step: Step): void {
     opener.show(step)
@@ -93,6 +95,7 @@ export function createTryOn(
   })
   // A late refusal hides the button too, unless the shopper has used it.
   void credits.then((offer) => {
+    hasOutfits = offer.outfits === true
     if (!isOffered(offer) && !dialog.element.open) opener.reveal(offer)
     if (!offer.allowed) console.warn(`drape-try-on: the button is hidden: ${WHY_HIDDEN}`)
   })
@@ -178,8 +181,8 @@ function takePart(
   host: HTMLElement,
   { settings, visit, offer }: { settings: Settings; visit: Visit; offer: Offer },
 ): Offer {
-  const { allowed, holdout } = offer
-  if (holdout === undefined || !settings.hasAnalytics || settings.publishableKey !== null) return { allowed }
+  const { holdout, ...others } = offer
+  if (holdout === undefined || !settings.hasAnalytics || settings.publishableKey !== null) return others
   if (holdout) console.info('drape-try-on: the button is hidden: this visitor is in the holdout of the shop.')
   const detail = { holdout, attributes: { _drape_anonymous_id: visit.clientId } }
   host.dispatchEvent(new CustomEvent('drape-holdout', { bubbles: true, composed: true, detail }))

@@ -132,7 +132,7 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
     for (const [language, texts] of Object.entries(readTexts())) {
       const press = (key: string) => widget.click(String(texts[key]).replaceAll("'", "\\'"))
       const note = async (step: string) => Object.assign(seen, { [`${language} ${step}`]: await overflow() })
-      await page.goto(`${front.shop.url}/products/104?lang=${language}`)
+      await page.goto(`${front.shop.url}/products/102?lang=${language}`)
       await widget.arrive()
       await press('button')
       if (language === 'ar') {
@@ -155,7 +155,7 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
       await press('back')
       // Makes the next page show the result of the product, as after a reload.
       await page.evaluate(
-        `sessionStorage.setItem('drape:wish:gid://shop/Product/104', JSON.parse(sessionStorage.getItem('drape:results'))[0].generationId)`,
+        `sessionStorage.setItem('drape:wish:gid://shop/Product/102', JSON.parse(sessionStorage.getItem('drape:results'))[0].generationId)`,
       )
       for (const text of [...Object.values(texts), ...Object.values(texts.errors)].filter(
         (text) => typeof text === 'string',

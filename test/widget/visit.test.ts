@@ -297,6 +297,42 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     )
   })
 
+  it('tries the product on with another of the shop, with the same photo, where the shop can make outfits', async () => {
+    const button = `return [...root.querySelectorAll('button')].some(({ textContent }) => textContent.startsWith('Try it with'))`
+    await visit('/products/101')
+    await tryOn()
+    const [uploads, balance] = [front.proxy.seen('PUT').length, await front.drape.balance()]
+    await widget.click('Try it with: Black trousers')
+    const shown = () => widget.evaluate(`return root.querySelector('.stage img')?.alt`)
+    await until(async () => (await shown()) === 'You, wearing: Mustard T-shirt + Black trousers')
+    const made = await front.drape.database.one(sql.unsafe`
+      select status, shop_id, layers from generations order by created_at desc limit 1`)
+    expect(made).toMatchObject({
+      status: 'COMPLETED',
+      shop_id: front.shopId,
+      layers: [
+        { layer: 'tops', externalId: '101', applied: true },
+        { layer: 'bottoms', externalId: '109', applied: true },
+      ],
+    })
+    expect(front.proxy.seen('PUT')).toHaveLength(uploads)
+    expect(await front.drape.balance()).toBe(balance - 2)
+    expect(await widget.evaluate(button)).toBe(true)
+    // A reloaded page shows the try-on of its own product, and the outfit among the earlier results.
+    await page.reload()
+    await widget.arrive()
+    await widget.click('Try it on')
+    await until(async () => (await shown()) === 'You, wearing: Mustard T-shirt')
+    const earlier = `return [...root.querySelectorAll('.earlier img')].map(({ alt }) => alt)`
+    expect(await widget.evaluate(earlier)).toContain('You, wearing: Mustard T-shirt + Black trousers')
+    await page.browserContext().close()
+    // A service that does not say that it makes outfits.
+    front.proxy.fail('/public/check-credits', 'silence')
+    await visit('/products/101')
+    await tryOn()
+    expect(await widget.evaluate(button)).toBe(false)
+  })
+
   it('compares a result with its photo, and zooms it, by keyboard and pointer, also for the next product', async () => {
     const slider = `root.querySelector('[part=compare]')`
     const pane = (expression: string) =>

@@ -1,6 +1,6 @@
 import { button, element, icon } from '../markup.ts'
 import type { Result } from '../results.ts'
-import type { Settings } from '../settings.ts'
+import type { Look, Settings } from '../settings.ts'
 import type { ShareLink } from '../shop.ts'
 import type { Language } from '../texts.ts'
 import { fill } from '../texts.ts'
@@ -15,11 +15,14 @@ export interface ResultActions extends CartActions {
   readonly restart: () => void
   /** Shows an earlier result. */
   readonly look: (result: Result) => void
+  readonly tryWith: (look: Look) => void
 }
 
 export interface ResultOptions {
   readonly language: Language
   readonly settings: Settings
+  /** Whether the shop can make outfits. */
+  readonly hasOutfits: () => boolean
   readonly actions: ResultActions
   readonly announce: (text: string) => void
   /** Called with an error. */
@@ -28,7 +31,7 @@ export interface ResultOptions {
 
 /** Shows the actions for a result. */
 export function presentResult(result: Result, options: ResultOptions): HTMLElement[] {
-  const { language, settings, actions, announce, complain } = options
+  const { language, settings, hasOutfits, actions, announce, complain } = options
   const { texts } = language
   const place = element('div', { class: 'stack' })
   const share = button(texts.share, () => void shareLink(result, { ...options, place }).catch(complain), {
@@ -39,12 +42,19 @@ export function presentResult(result: Result, options: ResultOptions): HTMLEleme
     looks: 'secondary',
     symbol: icon('download'),
   })
-  // The page can sell only its own product.
-  const isForCart = settings.hasCart && result.product === settings.product
+  // The page can sell and combine only its own product.
+  const isOwn = result.product === settings.product
+  const looks = isOwn && hasOutfits() ? settings.looks : []
   return [
     heading(texts.doneHeading),
     element('p', { class: 'soft small', part: 'note' }, texts.note),
-    ...(isForCart ? [presentCart({ texts, sizes: settings.sizes, actions, announce })] : []),
+    ...(isOwn && settings.hasCart ? [presentCart({ texts, sizes: settings.sizes, actions, announce })] : []),
+    ...looks.map((look) =>
+      button(fill(texts.tryWith, { product: look.title }), () => actions.tryWith(look), {
+        looks: 'secondary',
+        symbol: icon('hanger'),
+      }),
+    ),
     element('div', { class: 'row' }, share, download),
     place,
     ...(settings.hasEmail ? [presentEmail(texts, { leave: actions.leaveEmail, announce })] : []),

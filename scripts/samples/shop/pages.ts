@@ -58,7 +58,7 @@ export function presentProduct(product: ShopProduct, way: Way): string {
 const OWN_TEXTS: Readonly<Record<string, object>> = { nl: dutch }
 
 /** The lines that a merchant adds to a page. */
-function presentWidget({ id, title, image }: ShopProduct, { direct, onlyProxy, language }: Way): Html {
+function presentWidget({ id, title, image, goesWith }: ShopProduct, { direct, onlyProxy, language }: Way): Html {
   const attributes = {
     product: id,
     'product-title': title,
@@ -67,6 +67,9 @@ function presentWidget({ id, title, image }: ShopProduct, { direct, onlyProxy, l
     cart: '',
     sizes: JSON.stringify(SIZES.map(({ title, available }) => ({ id: `${id}-${title}`, title, available }))),
     size: 'M',
+    'try-with': JSON.stringify(
+      PRODUCTS.filter((other) => other.id === goesWith).map((other) => ({ products: [other.id], title: other.title })),
+    ),
     ...(direct && { 'publishable-key': direct.publishableKey, service: direct.apiUrl }),
     ...(onlyProxy && { 'only-proxy': '' }),
   }

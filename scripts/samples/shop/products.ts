@@ -9,6 +9,8 @@ export interface ShopProduct {
   readonly text: string
   /** File in `scripts/samples/garments`. */
   readonly image: string
+  /** ID of a product that the page offers to try on with it. */
+  readonly goesWith?: string
 }
 
 export const PRODUCTS: readonly ShopProduct[] = [
@@ -18,6 +20,7 @@ export const PRODUCTS: readonly ShopProduct[] = [
     price: '€ 29',
     text: 'Heavy cotton that keeps its shape. Cut straight, a little longer at the back.',
     image: 'tshirt-mustard.jpg',
+    goesWith: '109',
   },
   {
     id: '102',
@@ -25,6 +28,7 @@ export const PRODUCTS: readonly ShopProduct[] = [
     price: '€ 34',
     text: 'A low sun over the water, printed by hand with ink that is water too.',
     image: 'tshirt-navy.jpg',
+    goesWith: '109',
   },
   {
     id: '103',
@@ -53,6 +57,7 @@ export const PRODUCTS: readonly ShopProduct[] = [
     price: '€ 24',
     text: 'Broad straps, light cotton, room to move.',
     image: 'tank-green.jpg',
+    goesWith: '109',
   },
   {
     id: '107',
@@ -67,6 +72,14 @@ export const PRODUCTS: readonly ShopProduct[] = [
     price: '€ 34',
     text: 'Wide and short. The same low sun, in red.',
     image: 'tshirt-boxy-black.jpg',
+    goesWith: '109',
+  },
+  {
+    id: '109',
+    title: 'Black trousers',
+    price: '€ 69',
+    text: 'Straight legs, a waist that sits where it should.',
+    image: 'trousers-black.jpg',
   },
 ]
 
