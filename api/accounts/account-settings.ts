@@ -97,6 +97,12 @@ export const ACCOUNT_SETTINGS = {
     absent: 'layer',
     meanings: { layer: 'one try-on for each product', outfit: 'one try-on for all products' },
   },
+  reuseCredits: {
+    schema: Type.Integer(AMOUNT),
+    label: 'Credits for a reused result',
+    absent: 'every result is made anew',
+    hint: 'A try-on that repeats an earlier one gets a copy of its result for this price, at most that of the try-on.',
+  },
   serviceClass: {
     schema: Type.Enum([...ACCOUNT_CLASSES]),
     label: 'Class of service',

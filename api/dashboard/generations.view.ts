@@ -88,6 +88,9 @@ export function presentGeneration(
     ['Category', generation.category ?? 'not known'],
     ['Quality', generation.quality === null ? 'not known' : generation.quality.toFixed(2)],
     ['Cost', String(generation.cost)],
+    ...(generation.reusedFrom === null
+      ? []
+      : ([['Reuses the result of', generationLink(generation.reusedFrom)]] as const)),
     [
       'Attempt',
       generation.attempt > 1

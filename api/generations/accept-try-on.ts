@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { AccountSettings } from '../accounts/account-settings.ts'
+import type { AccountRecord } from '../accounts/accounts.store.ts'
 import { assertScope } from '../accounts/restrictions.ts'
 import { checkConsent } from '../consents/check-consent.ts'
 import type { Consents } from '../consents/consents.store.ts'
@@ -92,6 +93,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     engine: engine.name,
     garmentTypes: engine.garmentTypes,
     requestedEngine,
+    reuse: reuseOf(engine, ctx.state.account),
     consent,
     deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
   }
@@ -110,6 +112,14 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     requestedEngine,
     estimate: await estimating,
   }
+}
+
+/** How results of the engine are reused; undefined unless the account reuses results. */
+export function reuseOf(
+  { card }: KnownEngine,
+  { settings: { reuseCredits: credits }, testOf }: Pick<AccountRecord, 'settings' | 'testOf'>,
+): Acceptance['reuse'] {
+  return credits === undefined || testOf !== null ? undefined : { credits, version: card?.version ?? null }
 }
 
 /** Price of an outfit; `layerCost`: the part of the price that is refunded for a layer that is left out. */

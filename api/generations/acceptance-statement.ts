@@ -24,6 +24,7 @@ import type { Consent } from '../shared/generations/generations.store.ts'
 import { isUsableBy } from '../shared/image/images.store.ts'
 import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/retention/lifetimes.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
+import { type Reuse, reuseParts } from './reuse.store.ts'
 import { SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.store.ts'
 
 /** A product of an outfit, as the worker will see it. */
@@ -53,6 +54,8 @@ export interface Acceptance {
   /** Garment types that the engine accepts. */
   readonly garmentTypes: readonly string[]
   readonly cost: number
+  /** Absent: the call gets no result of an earlier one. */
+  readonly reuse?: Reuse
   readonly options: Options
   readonly deadlineSeconds: number
   /** Retention of the result in days. Null: the retention of the account, or of the photo when its upload named one. */
@@ -103,6 +106,7 @@ export type Verdict = Static<typeof VerdictSchema>
 export function acceptanceStatement(calls: readonly Acceptance[]) {
   const [{ accountId, product, engine, requestedEngine = null, garmentTypes, cost, shop }] = calls
   const limits = shopLimits(shop)
+  const reuse = reuseParts(calls[0], safetyLevel)
   const rows = sql.jsonb(calls.map(rowOf))
   return sql.type(rowType(VerdictSchema))`
     with account as (
@@ -141,12 +145,13 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), allowed as (
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
-    ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
+    ), ${isReference(product) ? useProducts : upsertProduct(product)}, ${reuse.ctes} generation as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, photo_user_id, shop_id,
-        shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent, layers)
+        shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent, layers
+        ${reuse.columns})
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
         nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
-        ${cost}, ${engine}, ${requestedEngine}, allowed.options,
+        ${reuse.cost}, ${engine}, ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           -- What share pages show: each generation stores its own.
           'images', case when product.images = '[]' then '[]' else jsonb_build_array((product.images->0) - 'classifications') end),
@@ -157,13 +162,13 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
             then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
           when allowed.keep_for_days is null then image.expires_at
           else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end,
-        allowed.consent, allowed.layers
-      from allowed join product using (external_id) join image on image.id = allowed.image_id cross join account
+        allowed.consent, allowed.layers ${reuse.values}
+      from allowed join product using (external_id) join image on image.id = allowed.image_id ${reuse.join} cross join account
       order by place
       returning *
     ), charge as (
       select amount, credits_low_since is null and amount > 0 and balance - amount <= ${creditsLowAt} as falls
-      from account cross join (select count(*) as calls, count(*) * ${cost} as amount from generation) as made
+      from account cross join (select count(*) as calls, sum(cost) as amount from generation) as made
       where calls > 0
     ), debit as (
       update accounts
@@ -197,7 +202,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
           'crop', image.crop),
         'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
           'description', product.description, 'images', product.images),
-        'layers', call.layer_products, 'traceparent', call.traceparent)
+        'layers', call.layer_products, 'traceparent', call.traceparent ${reuse.payload})
       from generation join call on call.id = generation.id join image on image.id = generation.image_id
         join product on product.id = generation.product_id cross join account cross join shop
       returning generation_id

@@ -26,9 +26,18 @@ export type Outcome = boolean | Error
  * Key of calls that one statement can accept. Such calls differ in photo, options and, unless they send a product, in
  * the product.
  */
-export function kindOf({ accountId, engine, requestedEngine, garmentTypes, cost, shop, product }: Acceptance): string {
+export function kindOf({
+  accountId,
+  engine,
+  requestedEngine,
+  garmentTypes,
+  cost,
+  reuse,
+  shop,
+  product,
+}: Acceptance): string {
   const sent = isReference(product) ? null : { ...product, id: null }
-  return JSON.stringify([accountId, engine, requestedEngine, garmentTypes, cost, shop, sent])
+  return JSON.stringify([accountId, engine, requestedEngine, garmentTypes, cost, reuse, shop, sent])
 }
 
 /**

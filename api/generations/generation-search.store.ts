@@ -34,6 +34,8 @@ const DetailRow = Type.Object({
   options: Json,
   /** The products of an outfit, in the order of the call; null for a single product. */
   layers: Nullable(Type.Array(LayerSchema)),
+  /** Generation whose result it copies or may copy. */
+  reusedFrom: Nullable(Type.String()),
   snapshot: Json,
   progress: Nullable(Type.Number()),
   /** Null when there was no photo, or the photo has been deleted. */
@@ -100,7 +102,7 @@ export function createGenerationSearches(database: Database) {
       database.maybeOne(sql.type(rowType(DetailRow))`
         select ${found}, requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
           attempt, past_attempts as "pastAttempts", worker, cost,
-          options, layers, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
+          options, layers, reused_from as "reusedFrom", snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
           engine_info as "engineInfo", category, quality, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"

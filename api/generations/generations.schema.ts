@@ -120,6 +120,9 @@ export const Generation = named(
         }),
       ),
     ),
+    reused: Type.Optional(
+      Type.Boolean({ description: 'When COMPLETED: true for a copy of the result of an earlier, equal try-on.' }),
+    ),
     layers: Type.Optional(
       Type.Array(OutfitLayer, { description: 'The products of an outfit, in the order of the call.' }),
     ),

@@ -63,6 +63,7 @@ export function presentGeneration(
     errorDetails,
     consent,
     layers,
+    reused,
     createdAt,
     updatedAt,
   } = generation
@@ -81,6 +82,7 @@ export function presentGeneration(
       quality: generation.quality,
       timings: generation.timings as Generation['timings'],
       warnings: generation.warnings,
+      ...(reused && { reused }),
       ...(generation.ingredientSalt !== null && { ingredientSalt: generation.ingredientSalt }),
     }),
     ...(status === 'FAILED' && {

@@ -44,6 +44,7 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessag
     {
       ...generation,
       status: Type.Literal('COMPLETED'),
+      reused: Type.Optional(Type.Literal(true, { description: 'As reused of a generation.' })),
     },
   ),
   'generation.failed': describeMessage('generation.failed', 'A generation has failed, and its credits were refunded.', {

@@ -1,7 +1,14 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
-import { type QueuedTryOn, resultKeyOf, type TryOnJob } from '../../api/shared/generations/generation.ts'
+import type { Static } from '../../api/shared/contract/schema.ts'
+import {
+  type EngineInfoSchema,
+  type QueuedTryOn,
+  resultKeyOf,
+  type TryOnJob,
+} from '../../api/shared/generations/generation.ts'
 import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { failedFields } from '../../api/shared/image/image-field.ts'
+import { hashImage } from '../../api/shared/image/image-hash.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
@@ -86,7 +93,7 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
   const handBack = options.handBack.signal()
   const lease = renewLease(attempt, { calls, secondsLeft: start.secondsLeft, handBack, log })
   try {
-    const result = await runTryOn(job, lease, options)
+    const result = (await reuseResult(job, lease, options)) ?? (await runTryOn(job, lease, options))
     const outcome = await store(job, result, options)
     metrics.jobs.inc({ queue: 'try-on', outcome })
     log.info({ outcome, timings: result.timings }, 'try-on')
@@ -106,6 +113,29 @@ async function shouldYield(
   if (!failedOn.includes(worker)) return false
   const live = await findWorkersWith(engine).catch(() => [])
   return live.some((other) => !failedOn.includes(other.worker))
+}
+
+/** The result of the earlier generation that the job names, without the mark's row, which exists. Null if it was deleted meanwhile. */
+async function reuseResult(
+  { reuse, options: { format } }: TryOnJob,
+  lease: Lease,
+  { storage }: ConsumeOptions,
+): Promise<FinishedResult | null> {
+  const image = reuse ? await lease.during(storage.get(reuse.key)) : null
+  if (!reuse || !image) return null
+  const { layers, ingredientSalt, ...seen } = reuse
+  return {
+    ...seen,
+    image,
+    format,
+    hash: (await lease.during(hashImage(image)))?.hash ?? null,
+    mark: null,
+    timings: {},
+    ...(ingredientSalt !== null && { ingredientSalt }),
+    ...(layers !== null && { layers }),
+    applied: [],
+    reused: true,
+  }
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
@@ -251,7 +281,18 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
 type SignedResult = Omit<DrawnLayers, 'mark'> &
   Signed & { readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark'] }
 
-async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
+/** What is stored of a result, of this job or of an earlier one. */
+interface FinishedResult
+  extends Pick<
+    SignedResult,
+    'image' | 'format' | 'hash' | 'mark' | 'warnings' | 'timings' | 'category' | 'quality' | 'layers' | 'applied'
+  > {
+  readonly engine: Static<typeof EngineInfoSchema>
+  readonly ingredientSalt?: string
+  readonly reused?: true
+}
+
+async function store(job: TryOnJob, result: FinishedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { calls, storage } = options
   const {
     format,
@@ -264,12 +305,22 @@ async function store(job: TryOnJob, result: SignedResult, options: ConsumeOption
     engine: engineInfo,
     ingredientSalt,
     layers,
+    reused,
   } = result
   const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
   if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash, mark }))) return 'late'
   const key = resultKeyOf({ ...job, format })
   await storage.put(key, result.image, { contentType: `image/${format}` })
-  const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt, ...(layers && { layers }) }
+  const outcome = {
+    warnings,
+    timings,
+    category,
+    quality,
+    engineInfo,
+    ingredientSalt,
+    reused,
+    ...(layers && { layers }),
+  }
   const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
   if (completed) return 'completed'
   // The record expires within an hour.

@@ -85,12 +85,13 @@ export function createWaitEstimate({
       waiting.measureSeconds(engine),
       findCapacity(engine).catch(() => ({ slots: 1, startSeconds: 0 })),
     ])
-    const seconds = measured.mean ?? engineFacts(engine).secondsPerJob
+    const { secondsPerJob } = engineFacts(engine)
+    const seconds = measured.mean ?? secondsPerJob
     return {
       lines,
       seconds,
       deviation: measured.deviation ?? seconds,
-      layerSeconds: measured.layerMean ?? seconds,
+      layerSeconds: measured.layerMean ?? secondsPerJob,
       ...capacity,
     }
   }

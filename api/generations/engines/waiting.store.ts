@@ -38,7 +38,7 @@ export type Line = Static<typeof LineRow>
 const SecondsRow = Type.Object({
   mean: Nullable(Type.Number()),
   deviation: Nullable(Type.Number()),
-  /** Mean of a layer; a generation of one product has one. */
+  /** Mean of a layer that was made and not reused; a generation of one product has one. */
   layerMean: Nullable(Type.Number()),
 })
 
@@ -93,9 +93,10 @@ export function createWaiting(database: Database) {
     measureSeconds: (engine: string): Promise<Static<typeof SecondsRow>> =>
       database.one(sql.type(rowType(SecondsRow))`
         select avg(seconds)::float8 as mean, stddev_samp(seconds)::float8 as deviation,
-          (sum(seconds) / sum(layers))::float8 as "layerMean"
+          (sum(seconds) filter (where is_made) / sum(layers) filter (where is_made))::float8 as "layerMean"
         from (
-          select extract(epoch from finished_at - started_at) as seconds, ${countLayers} as layers from generations
+          select extract(epoch from finished_at - started_at) as seconds, ${countLayers} as layers, reused_from is null as is_made
+          from generations
           where engine = ${engine} and status = 'COMPLETED' order by finished_at desc limit ${MAX_SAMPLES}) as recent`),
   }
 }

@@ -68,6 +68,8 @@ export interface Outcome {
   readonly ingredientSalt?: string
   /** Of the products of an outfit, in the order of the call. */
   readonly layers?: readonly LayerOutcome[]
+  /** Whether it is a copy of an earlier result; absent: no. */
+  readonly reused?: boolean
 }
 
 /** The layers of a generation with the outcome of each. */
@@ -168,7 +170,8 @@ export function createAttempts(database: Database, move: Move) {
               warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
               ingredient_salt = ${outcome.ingredientSalt ?? null},
-              layers = ${withOutcomes(outcome.layers ?? [])}, finished_at = now_ms(), updated_at = ${nextUpdate}
+              layers = ${withOutcomes(outcome.layers ?? [])},
+              reused_from = case when ${outcome.reused ?? false} then reused_from end, finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}, images_expire_at
         ), claimed as (

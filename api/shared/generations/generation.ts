@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Static, Type } from '../contract/schema.ts'
+import { Nullable, type Static, Type } from '../contract/schema.ts'
 
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type Status = (typeof STATUSES)[number]
@@ -135,6 +135,14 @@ export type LayerOutcome = Omit<Static<typeof LayerOutcomeSchema>, 'warnings'> &
   readonly warnings: readonly string[]
 }
 
+/** The engine that made a result. */
+export const EngineInfoSchema = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  license: Type.String(),
+  kind: Type.String(),
+})
+
 /** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
@@ -178,6 +186,20 @@ export const TryOnJobSchema = Type.Object({
   /** All products of an outfit, in the order of the call. Null: `product` alone. */
   layers: Type.Optional(
     Type.Union([Type.Array(Type.Object({ layer: Type.Enum([...LAYERS]), product: JobProductSchema })), Type.Null()]),
+  ),
+  /** The result of an earlier generation, which becomes that of this one if it still exists. Absent or null: none. */
+  reuse: Type.Optional(
+    Nullable(
+      Type.Object({
+        key: Type.String(),
+        warnings: Type.Array(Type.String()),
+        category: Nullable(Type.String()),
+        quality: Nullable(Type.Number()),
+        engine: EngineInfoSchema,
+        ingredientSalt: Nullable(Type.String()),
+        layers: Nullable(Type.Array(LayerOutcomeSchema)),
+      }),
+    ),
   ),
   traceparent: Traceparent,
 })

@@ -57,6 +57,8 @@ const GenerationRow = Type.Object({
   consent: Nullable(ConsentSchema),
   /** The products of an outfit, in the order of the call; null for a single product. */
   layers: Nullable(Type.Array(LayerSchema)),
+  /** Whether the result is, or may become, a copy of an earlier one. */
+  reused: Type.Boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -75,7 +77,7 @@ const columns = sql.fragment`
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
-  ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, layers, created_at as "createdAt", updated_at as "updatedAt"`
+  ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, layers, reused_from is not null as reused, created_at as "createdAt", updated_at as "updatedAt"`
 
 export type Generations = ReturnType<typeof createGenerations>
 

@@ -2,7 +2,7 @@ import { SAFETY_CHECKS, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } f
 import { Nullable, type Static, Type } from '../contract/schema.ts'
 import type { MadeResult } from '../provenance/result-marks.store.ts'
 import type { Start } from './attempts.store.ts'
-import { DetectedSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
+import { DetectedSchema, EngineInfoSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
 
 // Workers have no connection to Postgres: they send calls through Redis, which any API executes.
 
@@ -37,13 +37,15 @@ const OutcomeSchema = Type.Object({
   warnings: Warnings,
   /** Duration of each stage, in ms. */
   timings: Type.Record(Type.String(), Type.Number()),
-  engineInfo: Type.Object({ name: Type.String(), version: Type.String(), license: Type.String(), kind: Type.String() }),
+  engineInfo: EngineInfoSchema,
   category: Nullable(Type.String()),
   /** 0 to 1; absent when the result could not be rated. */
   quality: Type.Optional(Nullable(Type.Number())),
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   ingredientSalt: Type.Optional(Type.String()),
   layers: Type.Optional(Type.Array(LayerOutcomeSchema)),
+  /** Whether it is a copy of the result that the job names. */
+  reused: Type.Optional(Type.Boolean()),
 })
 /** Max products of one call. */
 export const MAX_PRODUCTS = 1000

@@ -473,6 +473,10 @@ create table generations (
   -- The products of an outfit: [{ layer, externalId, title, cost }] in the order of the call, later with what became of each. Null: one
   -- product alone.
   layers jsonb,
+  -- SHA-256 of all that decides the result, and of the end user; null for accounts that reuse no results.
+  fingerprint bytea,
+  -- The generation whose result this one copies; null: its own.
+  reused_from text,
   warnings jsonb not null default '[]',
   timings jsonb,
   engine_info jsonb,
@@ -501,6 +505,7 @@ comment on column generations.photo_user_id is 'ID of the end user of the photo,
 comment on column generations.result_key is 'where the result is stored';
 comment on column generations.visitor_address is 'keyed hash of the network address of a visitor';
 comment on column generations.shopper_hash is 'keyed hash of the ID of a shopper of a shop';
+comment on column generations.fingerprint is 'hash of end user, photo and product';
 comment on column generations.ingredient_salt is 'links a result to its photo';
 create index generations_user on generations (account_id, external_user_id) where external_user_id is not null;
 create index generations_photo_user on generations (account_id, photo_user_id) where photo_user_id is not null;
@@ -509,6 +514,7 @@ create index generations_deadline on generations (deadline_at) where status in (
 -- A product is counted by the ID that callers know, also across a deletion.
 create index generations_product_name on generations (account_id, product_external_id, created_at);
 create index generations_layers on generations using gin (layers jsonb_path_ops) where layers is not null;
+create index generations_fingerprint on generations (fingerprint, finished_at) where fingerprint is not null;
 -- An erasure asks for each photo without an end user.
 create index generations_image on generations (image_id) where image_id is not null;
 -- The pace of workers.
@@ -767,7 +773,8 @@ begin
   insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
   select receivers.id, 'evt_' || substr(ended.id, 5), 'generation.' || lower(status), jsonb_strip_nulls(jsonb_build_object(
     'generationId', ended.id, 'status', status, 'errorCode', error_code, 'errorDetails', error_details,
-    'productExternalId', product_external_id, 'shopId', shop_id))
+    'productExternalId', product_external_id, 'shopId', shop_id,
+    'reused', case when status = 'COMPLETED' and reused_from is not null then true end))
     || case when layers is null then '{}' else jsonb_build_object('layers', present_layers(layers)) end, updated_at
   from ended join webhook_receivers as receivers
     on receivers.account_id = ended.account_id and receivers.event_types ? ('generation.' || lower(status));

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { priceOutfit } from '../../generations/accept-try-on.ts'
+import { priceOutfit, reuseOf } from '../../generations/accept-try-on.ts'
 import { type Acceptance, type OutfitAcceptance, unknownPhoto } from '../../generations/acceptance.store.ts'
 import type { ChosenEngine, EngineChoice } from '../../generations/engines/choice.ts'
 import { defaultDeadline } from '../../generations/engines/deadline.ts'
@@ -227,6 +227,7 @@ function fittingOf(
     },
     engine: engine.name,
     requestedEngine,
+    reuse: reuseOf(engine, account),
     garmentTypes: engine.garmentTypes,
     options: { watermark, seed, mode, format, fullResolution },
     keepForDays: null,

@@ -302,6 +302,9 @@ class Generation(TypedDict):
 
     category: NotRequired[str | None]
     quality: NotRequired[float | None]
+    reused: NotRequired[bool]
+    """When COMPLETED: true for a copy of the result of an earlier, equal try-on."""
+
     layers: NotRequired[list[OutfitLayer]]
     """The products of an outfit, in the order of the call."""
 
@@ -802,6 +805,9 @@ class GenerationCompletedMessageData(TypedDict):
     """Shop whose shopper requested the generation."""
 
     status: Literal["COMPLETED"]
+    reused: NotRequired[Literal[True]]
+    """As reused of a generation."""
+
     test: NotRequired[Literal[True]]
     """True for test events. The objects that a test event names do not exist."""
 

@@ -180,6 +180,32 @@ describe('a try-on job', async () => {
     ])
   })
 
+  it('copies the result of an earlier job instead of a run, unless that was deleted', async () => {
+    const reuse = { credits: 0, version: RESULT.engine.version }
+    const first = await accept({ reuse })
+    await consumeTryOn(first, optionsOf())
+    const made = await generations.find(first.generationId)
+    const again = await accept({ reuse })
+    await consumeTryOn(again, optionsOf())
+    expect(requests).toHaveLength(1)
+    const copy = await generations.find(again.generationId)
+    expect(copy).toMatchObject({
+      ...{ status: 'COMPLETED', resultKey: resultKeyOf({ ...again, format: 'jpeg' }), reused: true, timings: {} },
+      ...{ warnings: made?.warnings, category: 'tops', quality: 0.9, engineInfo: RESULT.engine },
+      ingredientSalt: made?.ingredientSalt,
+    })
+    const [bytes, madeBytes] = await Promise.all([copy, made].map((each) => storage.get(each?.resultKey ?? '')))
+    expect(bytes?.equals(madeBytes ?? Buffer.alloc(0))).toBe(true)
+    expect(await stateOf(again.generationId)).toMatchObject({ balance: 9 })
+
+    const late = await accept({ reuse })
+    await storage.delete([copy?.resultKey ?? ''])
+    await consumeTryOn(late, optionsOf())
+    expect(requests).toHaveLength(2)
+    expect(await generations.find(late.generationId)).toMatchObject({ status: 'COMPLETED', reused: false })
+    expect(await stateOf(late.generationId)).toMatchObject({ balance: 9 })
+  })
+
   it('stores the result with Content Credentials that verify photo and product by salt', async () => {
     const job = await accept({ externalUserId: 'shopper-77' })
     await consumeTryOn(job, optionsOf())
