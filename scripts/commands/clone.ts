@@ -1,5 +1,5 @@
 import { type FreeCommand, inClone } from './command.ts'
-import { argument, mandatory, type Options, option, required } from './options.ts'
+import { argument, type Options, option, required } from './options.ts'
 import { secretFileOption } from './secret-options.ts'
 import { explained, readService } from './service.ts'
 
@@ -14,23 +14,6 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
       option('--wait-images', 'wait for the images and report those that fail'),
     ],
     run: importCatalogue,
-  },
-  simulate: {
-    summary: 'simulate a ScalingPolicy or WorkerPool',
-    options: [
-      mandatory('--policy <file>', 'YAML file with the policy'),
-      option('--trace <file>', 'arrivals of jobs, lines of "second,jobs"; default: generated arrivals'),
-      option('--jobs-per-minute <n>', 'generated arrivals (default: 60)'),
-      option('--minutes <n>', 'minutes of arrivals (default: 60)'),
-      option('--seed <n>', 'seed of the arrivals (default: 1)'),
-      option('--seconds-per-job <n>', 'duration of a job (default: 3)'),
-      option('--start-seconds <n>', 'duration of a worker start (default: 30)'),
-      option('--starts-at <time>', 'start of the simulation (default: 2026-01-05T08:00:00Z)'),
-    ],
-    run: async (options) => {
-      const { simulateCommand } = await inClone('simulate', () => import('./simulate.ts'))
-      return simulateCommand(options)
-    },
   },
   mcp: {
     summary: 'serve tools for assistants (MCP) on standard input and output, with the key DRAPE_API_KEY',

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import type { ScalingRules } from '../../../controller/scaling-policy/resource.ts'
 import {
   type DecideInput,
@@ -70,6 +72,23 @@ describe('a decision', () => {
     const rules = scalingRules({ bounds: { max: 5 }, target: { backlogPerSlot: 4 } })
     const run = simulate(rules, 0)
     expect(run.look({ ...NOTHING, waiting: 1 })).toMatchObject({ from: 0, to: 1, direction: 'Up' })
+  })
+
+  it('by the GPU policy gives each of two jobs an hour apart a worker, for less than 0.45 worker-hours until both are done', async () => {
+    const { pools } = parse(await readFile('charts/drape/values-gpu.yaml', 'utf8'))
+    const run = simulate(scalingRules(pools.gpu.scaling), 0)
+    let [workerSeconds, most] = [0, 0]
+    for (let second = 0; second < 3695; second++) {
+      // Each job starts after 90 s and takes 5.
+      const age = second % 3600
+      const waiting = age < 90 ? { waiting: 1, oldestWaitSeconds: age } : {}
+      const { to } = run.look({ ...NOTHING, inFlight: age >= 90 && age < 95 ? 1 : 0, secondsPerJob: 5, ...waiting })
+      run.wait(1)
+      workerSeconds += to
+      most = Math.max(most, to)
+    }
+    expect(most).toBe(1)
+    expect(workerSeconds / 3600).toBeLessThan(0.45)
   })
 
   it('reports the limiting bound', () => {
