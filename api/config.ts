@@ -49,10 +49,6 @@ const schema = Type.Object({
   /** Signs receipts of erasures. */
   RECEIPT_KEY: Type.String({ default: '' }),
   RECEIPT_KEY_FILE: Type.String({ default: '' }),
-  /** URL of a transit key that signs receipts instead. */
-  RECEIPT_TRANSIT_KEY: Type.String({ default: '' }),
-  RECEIPT_TRANSIT_TOKEN: Type.String({ default: '' }),
-  RECEIPT_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
   /** Server that sends e-mails: receipts of erasures, notices to accounts. */
   SMTP_URL: Type.String({ default: '' }),
   SMTP_URL_FILE: Type.String({ default: '' }),

@@ -2,28 +2,18 @@ import { readFileSync } from 'node:fs'
 import { Type } from '../shared/contract/schema.ts'
 import { InvalidConfiguration, readConfig, splitList } from '../shared/process/config.ts'
 import { clearText, type SecretBox } from '../shared/signing/secret-box.ts'
-import { readTransits } from '../shared/signing/transit.ts'
-import type { KeyEncryptionKey } from './key.ts'
-import { createLocalKey, readKeyBytes } from './local-key.ts'
-import { createSecretBox } from './secret-box.ts'
-import { createTransitKey } from './transit-key.ts'
+import { createSecretBox, readKeyBytes } from './secret-box.ts'
 
 const SECRET_VARIABLES = {
   SECRETS_KEY: Type.String({ default: '' }),
   SECRETS_KEY_FILE: Type.String({ default: '' }),
-  SECRETS_TRANSIT_KEY: Type.String({ default: '' }),
-  SECRETS_TRANSIT_TOKEN: Type.String({ default: '' }),
-  SECRETS_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
 }
 
-/**
- * Creates the secret box of the keys in the environment: keys of a key service first, then local keys. Null when there
- * is no key. Throws one Error that lists every problem.
- */
+/** Creates the secret box of the keys in the environment. Null when there is no key. Throws one Error that lists every problem. */
 export function readSecretBox(env: Readonly<Record<string, string | undefined>>): SecretBox | null {
   const config = readConfig(Type.Object(SECRET_VARIABLES), env)
   const problems: string[] = []
-  const keys = [...readTransitKeys(config, problems), ...readLocalKeys(config, problems)]
+  const keys = readLocalKeys(config, problems)
   if (problems.length > 0) throw new InvalidConfiguration(problems)
   const [first, ...others] = keys
   return first === undefined ? null : createSecretBox([first, ...others])
@@ -44,7 +34,7 @@ export function requireSecretBox(
 
 type Config = { readonly [K in keyof typeof SECRET_VARIABLES]: string }
 
-function readLocalKeys({ SECRETS_KEY, SECRETS_KEY_FILE }: Config, problems: string[]): KeyEncryptionKey[] {
+function readLocalKeys({ SECRETS_KEY, SECRETS_KEY_FILE }: Config, problems: string[]): Buffer[] {
   const texts = splitList(SECRETS_KEY)
   if (SECRETS_KEY_FILE !== '') {
     try {
@@ -57,15 +47,5 @@ function readLocalKeys({ SECRETS_KEY, SECRETS_KEY_FILE }: Config, problems: stri
   if (bytes.includes(null)) {
     problems.push('SECRETS_KEY must be keys of 32 bytes in base64 or hex, separated by commas: openssl rand -base64 32')
   }
-  return bytes.filter((key) => key !== null).map(createLocalKey)
-}
-
-function readTransitKeys(config: Config, problems: string[]): KeyEncryptionKey[] {
-  const variables = {
-    prefix: 'SECRETS',
-    urls: splitList(config.SECRETS_TRANSIT_KEY),
-    token: config.SECRETS_TRANSIT_TOKEN,
-    tokenFile: config.SECRETS_TRANSIT_TOKEN_FILE,
-  }
-  return readTransits(variables, problems).map(createTransitKey)
+  return bytes.filter((key) => key !== null)
 }

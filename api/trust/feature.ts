@@ -3,8 +3,8 @@ import { createErasures } from '../erasure/erasures.store.ts'
 import type { Core, Feature } from '../feature.ts'
 import { createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { mount } from '../http/mount.ts'
+import { readKeyPair } from '../shared/provenance/private-key.ts'
 import { createProvenanceKeys } from '../shared/provenance/provenance-keys.store.ts'
-import { readKeyring } from '../shared/signing/keyring.ts'
 import { watchAge } from '../shared/telemetry/measuring.ts'
 import { appealPageRoutes } from './appeals/appeal.routes.ts'
 import { createAppealUrls } from './appeals/appeal-reference.ts'
@@ -97,20 +97,14 @@ function watchWaiting(core: Core): void {
 }
 
 function startReceipts({ config, backgroundDatabase, tryOnQueues, storage, lifecycle, log }: Core) {
-  const keyring = readKeyring({
-    prefix: 'RECEIPT',
-    pem: config.RECEIPT_KEY,
-    transitKey: config.RECEIPT_TRANSIT_KEY,
-    token: config.RECEIPT_TRANSIT_TOKEN,
-    tokenFile: config.RECEIPT_TRANSIT_TOKEN_FILE,
-  })
-  if (keyring.origin === 'made')
+  const key = readKeyPair(config.RECEIPT_KEY, 'RECEIPT_KEY')
+  if (key.isMade)
     log.warn('RECEIPT_KEY is not set: receipts are signed with a temporary key, which is lost when this process exits')
   const issuing = startIssuing({
     erasures: createErasures(backgroundDatabase),
     receiptKeys: createReceiptKeys(backgroundDatabase),
     dropJobs: tryOnQueues.drop,
-    keyring,
+    key,
     installation: config.PUBLIC_URL,
     storage,
     log,

@@ -148,7 +148,7 @@ async function startServices(options: PartsOptions): Promise<ServiceEnvironment>
   const { env, settings, ports, supervisor, say, signal } = options
   const { dataFolder, postgresPort, redisPort } = settings
   for (const [variable, service] of EXTERNAL) if (env[variable]) say(`${variable} is set, so no ${service} is started.`)
-  const hasSecretsKey = env.SECRETS_KEY || env.SECRETS_KEY_FILE || env.SECRETS_TRANSIT_KEY
+  const hasSecretsKey = env.SECRETS_KEY || env.SECRETS_KEY_FILE
   const [databaseUrl, redisUrl, signingSecret, secretsKey] = await Promise.all([
     env.DATABASE_URL || startPostgres({ supervisor, ports, dataFolder, port: postgresPort, say, signal }),
     env.REDIS_URL || startRedis({ supervisor, ports, dataFolder, port: redisPort, say, signal }),

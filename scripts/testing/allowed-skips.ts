@@ -48,11 +48,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortForm,
   },
   {
-    file: 'test/openbao/transit.test.ts',
-    reason: `downloads and runs a real OpenBao; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
     file: 'test/cluster/many-pools.test.ts',
     reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
     when: inShortForm,

@@ -42,7 +42,6 @@ export const LANES = {
       'test/cluster/**',
       'test/flow-s3.test.ts',
       'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
-      'test/openbao/**',
       'test/scripts/benchmarks/**',
       'test/scripts/stack/go-tool.test.ts',
     ],

@@ -50,12 +50,6 @@ const COMMANDS: readonly (readonly [page: string, heading: string, index: number
   ['charts/drape/docs/install.md', 'From a Git repository', 0, /tryon\.example\.com/],
   ['charts/drape/docs/gpu.md', 'From a cluster to a picture', 1, /registry\.example\/drape\/worker-cuda:0\.1\.0/],
   ['docs/provenance.md', 'Use a trusted certificate', 2, /tls\.crt: YQ==[\s\S]*key: tls\.key\s+name: drape-signer/],
-  [
-    'docs/provenance.md',
-    'Keep the key in a key service',
-    1,
-    /token: YQ==[\s\S]*https:\/\/bao[\s\S]*drape-results-token/,
-  ],
 ]
 const HELM = `helm() {
   local command=$1

@@ -109,7 +109,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(new Set(explained).size).toBe(explained.length)
     // Each value of the page names a Secret with its own path.
     const named = [...new Set(rows.map(([, , , name]) => name).filter((name) => name.includes('.')))]
-    const url = 'https://bao.example/v1/transit/keys/drape'
+    const url = 'https://service.example'
     const held = [
       ...secretsOf(await render()),
       ...secretsOf(
@@ -126,9 +126,6 @@ describe.skipIf(chart === null)('the chart', () => {
           'dashboard.oidc.clientId': 'drape',
           'telemetry.endpoint': url,
           'safetyList.url': url,
-          'encryption.transit.key': url,
-          'provenance.transit.key': url,
-          'provenance.receiptTransit.key': url,
         }),
       ),
     ]
@@ -215,28 +212,25 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(except, cidr).toContain('fd00:ec2::254/128')
   })
 
-  it('lets API and workers reach their key service and other services of the values, and the API its mail server', async () => {
+  it('lets API and workers reach the services of the values, and the API its mail server', async () => {
     const portsOf = (objects: readonly Rendered[], component: string) =>
       named(objects, 'NetworkPolicy', `drape-${component}`).spec.egress.flatMap(({ ports }: Rendered) =>
         ports.map(({ port }: Rendered) => port),
       )
     const plain = await render()
-    for (const port of [465, 587, 8200]) {
+    for (const port of [465, 587, 8200, 8202]) {
       for (const component of ['api', 'workers']) expect(portsOf(plain, component)).not.toContain(port)
     }
-    const bao = (port: number, key: string) => `https://bao.example:${port}/v1/transit/keys/${key}`
     const set = {
-      'encryption.transit': { key: bao(8200, 'a'), tokenSecret: 'bao' },
-      'provenance.receiptTransit': { key: bao(8201, 'b'), tokenSecret: 'bao' },
-      'provenance.transit': { key: bao(8202, 'c'), tokenSecret: 'bao' },
-      safetyList: { url: 'http://list.default.svc/check', existingSecret: 'list' },
+      'config.captcha': { verifyUrl: 'https://captcha.example:8200/verify', existingSecret: 'captcha' },
+      safetyList: { url: 'http://list.default.svc:8202/check', existingSecret: 'list' },
       'config.smtp': { existingSecret: 'mail', from: 'privacy@example.com' },
     }
     const objects = await render(set)
-    expect(portsOf(objects, 'api')).toEqual(expect.arrayContaining([8200, 8201, 465, 587]))
+    expect(portsOf(objects, 'api')).toEqual(expect.arrayContaining([8200, 465, 587]))
     expect(portsOf(objects, 'api')).not.toContain(8202)
-    expect(portsOf(objects, 'workers')).toEqual(expect.arrayContaining([8202, 80]))
-    for (const port of [8200, 8201, 465]) expect(portsOf(objects, 'workers')).not.toContain(port)
+    expect(portsOf(objects, 'workers')).toContain(8202)
+    for (const port of [8200, 465]) expect(portsOf(objects, 'workers')).not.toContain(port)
     expect(portsOf(objects, 'controller')).toEqual(portsOf(plain, 'controller'))
     for (const [component, port] of [
       ['api', 8200],

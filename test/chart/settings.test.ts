@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../api/config.ts'
 import { chooseFeatures, FEATURES } from '../../api/features.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
-import { readKeyring } from '../../api/shared/signing/keyring.ts'
+import { readKeyPair } from '../../api/shared/provenance/private-key.ts'
 import { readControllerConfig } from '../../controller/config.ts'
 import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
 import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
@@ -32,7 +32,6 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     NODE_ENV: DEVELOPMENT,
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
     RECEIPT_KEY_FILE: 'the Secret comes as a variable',
-    SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
     SMTP_URL_FILE: 'the Secret comes as a variable',
     PROBE_HOST: TUNED,
     UPLOAD_DISK_MB: TUNED,
@@ -40,7 +39,6 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     EVENT_RETENTION_DAYS: TUNED,
     FETCH_DNS_SERVERS: TUNED,
     LINGER_SECONDS: TUNED,
-    RECEIPT_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
   },
   controller: {
     PROBE_PORT: PORTS,
@@ -58,7 +56,6 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{
       PROVENANCE_KEY_FILE: 'the Secret comes as a variable',
       PROVENANCE_CERTIFICATE_FILE: 'the Secret comes as a variable',
-      PROVENANCE_TRANSIT_TOKEN_FILE: 'for an agent beside the worker: extraEnv and extraVolumes of the pool',
     },
   },
 }
@@ -175,38 +172,6 @@ describe.skipIf(chart === null)('the imperceptible mark', () => {
   })
 })
 
-describe.skipIf(chart === null)('keys of a key service', () => {
-  const URL = 'https://bao.example:8200/v1/transit/keys/drape'
-  const transit = (name: string) => ({
-    [`provenance.${name}.key`]: `${URL}-${name}`,
-    [`provenance.${name}.tokenSecret`]: `${name}-token`,
-  })
-  const signing = ({ name }: Rendered) => /^(RECEIPT|PROVENANCE)_/.test(name)
-
-  it('replace the keys of the Secret, each with its own token', async () => {
-    const values = { ...transit('transit'), ...transit('receiptTransit'), 'provenance.existingSecret': 'mine' }
-    const objects = await render(values)
-    expect((named(objects, 'WorkerPool', 'drape-cpu').spec.template.env as Rendered[]).filter(signing)).toEqual([
-      { name: 'PROVENANCE_TRANSIT_KEY', value: `${URL}-transit` },
-      { name: 'PROVENANCE_TRANSIT_TOKEN', secret: { name: 'transit-token', key: 'token' } },
-      { name: 'PROVENANCE_CERTIFICATE', secret: { name: 'mine', key: 'tls.crt' } },
-    ])
-    const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
-    expect((containers[0].env as Rendered[]).filter(signing)).toEqual([
-      { name: 'RECEIPT_TRANSIT_KEY', value: `${URL}-receiptTransit` },
-      {
-        name: 'RECEIPT_TRANSIT_TOKEN',
-        valueFrom: { secretKeyRef: { name: 'receiptTransit-token', key: 'token' } },
-      },
-    ])
-  })
-
-  it.each(['transit', 'receiptTransit'])('are rejected without a token: %s', async (name) => {
-    const url = { [`provenance.${name}.key`]: URL }
-    await expect(render(url)).rejects.toThrow(`provenance.${name}.key requires a token`)
-  })
-})
-
 describe.skipIf(chart === null)('the key that signs receipts', () => {
   const envOf = (objects: readonly Rendered[]) =>
     (named(objects, 'Deployment', 'drape-api').spec.template.spec.containers[0].env as Rendered[])
@@ -221,8 +186,7 @@ describe.skipIf(chart === null)('the key that signs receipts', () => {
     expect(Object.keys(added.added)).toEqual(['receipts.key'])
     expect(added.missing).toEqual([])
     const pem = Buffer.from(added.added['receipts.key'], 'base64').toString()
-    const variables = { prefix: 'RECEIPT', transitKey: '', token: '', tokenFile: '' }
-    expect(readKeyring({ ...variables, pem }).origin).toBe('pem')
+    expect(readKeyPair(pem, 'RECEIPT_KEY').isMade).toBe(false)
     expect(JSON.stringify(named(objects, 'WorkerPool', 'drape-cpu'))).not.toContain('receipts.key')
   })
 

@@ -19,7 +19,6 @@ import { reasonWithout } from '../support/missing.ts'
 import { spawnProcess } from '../support/process.ts'
 import { requestService } from '../support/request-service.ts'
 import { startS3Server } from '../support/s3-server.ts'
-import { startTransitServer } from '../support/transit-server.ts'
 import { until } from '../support/until.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -64,13 +63,11 @@ describe.skipIf(reason || 'unavailable' in store)(`tinyproxy${reason && ` (skipp
     return (shop.address() as AddressInfo).port
   }
 
-  it('carries images, webhooks, the object storage and the key service under load, and nothing is lost', async () => {
+  it('carries images, webhooks and the object storage under load, and nothing is lost', async () => {
     if ('unavailable' in store) return
     undo.push(() => store.stop())
     const [proxy, shop, receiver] = [await startProxy(), await startShop(), await startWebhookReceiver()]
     undo.push(() => receiver.stop())
-    const keys = await startTransitServer()
-    undo.push(() => keys.stop())
     // The proxy does not know these names.
     const names = { 'shop.example': '127.0.0.1', 'hooks.example': '127.0.0.1', 'private.example': '10.1.2.3' }
     const dns = await startDnsServer(names)
@@ -85,8 +82,6 @@ describe.skipIf(reason || 'unavailable' in store)(`tinyproxy${reason && ` (skipp
         FETCH_DNS_SERVERS: dns.address,
         FETCH_ALLOW_PORTS: `${shop},${receiver.port}`,
         NODE_EXTRA_CA_CERTS: CERTIFICATE,
-        PROVENANCE_TRANSIT_KEY: keys.keyUrl,
-        PROVENANCE_TRANSIT_TOKEN: keys.token,
       },
     })
     undo.push(() => drape.stop())
@@ -118,11 +113,10 @@ describe.skipIf(reason || 'unavailable' in store)(`tinyproxy${reason && ` (skipp
       from ledger where account_id = ${drape.accountId} and generation_id is not null`)
     expect(sums).toEqual({ charged: TRY_ONS + 1, amount: -TRY_ONS })
 
-    const seen = new Set(proxy.requests().map((line) => line.replace(/(\/v1\/transit|\/images)\/.*/, '$1')))
+    const seen = new Set(proxy.requests().map((line) => line.replace(/(\/images)\/.*/, '$1')))
     expect([...seen].filter((line) => /example|10\.1\.2\.3/.test(line))).toEqual([])
     for (const port of [shop, receiver.port]) expect(seen).toContain(`CONNECT 127.0.0.1:${port}`)
     expect(seen).toContain(`PUT ${store.endpoint}/images`)
-    expect(seen).toContain(`POST ${new URL(keys.keyUrl).origin}/v1/transit`)
   })
 
   it('carries the sign-in through an OpenID Connect provider', async () => {

@@ -40,10 +40,6 @@ const schema = Type.Object({
   /** Ed25519 key that signs results and its certificate chain as PEM, or paths of PEM files. */
   PROVENANCE_KEY: Type.String({ default: '' }),
   PROVENANCE_KEY_FILE: Type.String({ default: '' }),
-  /** URL of a transit key that signs results instead. */
-  PROVENANCE_TRANSIT_KEY: Type.String({ default: '' }),
-  PROVENANCE_TRANSIT_TOKEN: Type.String({ default: '' }),
-  PROVENANCE_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE_FILE: Type.String({ default: '' }),
   /** URL of the operator's list of images that are refused, and the secret that signs the requests to it. */

@@ -17,7 +17,7 @@ import { DeviceFault } from '../inference/device-fault.ts'
 import type { Inference } from '../inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
 import type { LoadLogo } from '../outputs/logo.ts'
-import { type Signed, SigningUnavailable, type SignResult } from '../outputs/provenance/provenance.ts'
+import type { Signed, SignResult } from '../outputs/provenance/provenance.ts'
 import type { AskList } from '../outputs/safety/list.ts'
 import { hashTryOn, screen } from '../outputs/safety/screen.ts'
 import type { CachedGarments } from './cached-garments.ts'
@@ -33,8 +33,6 @@ export interface ConsumeOptions {
   readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
   /** Whether this worker is fenced and must not start a job. */
   readonly isFenced: () => boolean
-  /** Whether the signing key can sign now. No job starts without it, because the result could not be signed. */
-  readonly maySign: () => Promise<boolean>
   /** Pauses the consumer briefly. */
   readonly pauseTaking: () => Promise<void>
   /** Aborts the job when the node of this worker ends before it. */
@@ -72,7 +70,7 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
   const attempt = { id: queued.generationId, attempt: queued.attempt }
   const log = options.log.child({ generationId: attempt.id, attempt: attempt.attempt })
   describeSpan({ 'drape.generation.id': attempt.id, 'drape.attempt': attempt.attempt })
-  if (options.isFenced() || (await shouldYield(queued, options)) || !(await options.maySign())) {
+  if (options.isFenced() || (await shouldYield(queued, options))) {
     await calls.handBack(attempt)
     // The queue serves its workers round robin, which could return the job to this worker every time.
     await options.pauseTaking()
@@ -356,9 +354,9 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
-  const cause = findExternalCause(error)
-  if (cause !== null && (await calls.spare({ id, attempt, worker, fault: cause.fault }))) {
-    log.warn({ reason: cause.reason }, 'try-on returned to the queue')
+  const reason = findDeviceFault(error)
+  if (reason !== null && (await calls.spare({ id, attempt, worker }))) {
+    log.warn({ reason }, 'try-on returned to the queue')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
@@ -375,11 +373,10 @@ function finalFailure(error: unknown) {
   return isKnown ? { failure: { code: error.code, message: error.message } } : {}
 }
 
-/** The failing device or signing key that caused the error; null if the job may be the cause. */
-function findExternalCause(error: unknown): { readonly fault: 'device' | 'signing'; readonly reason: string } | null {
-  if (error instanceof DeviceFault) return { fault: 'device', reason: error.reason }
-  if (error instanceof HandedBack) return { fault: 'device', reason: 'NodeEnds' }
-  return error instanceof SigningUnavailable ? { fault: 'signing', reason: error.message } : null
+/** Why the device or the node, and not the job, caused the error; null if the job may be the cause. */
+function findDeviceFault(error: unknown): string | null {
+  if (error instanceof DeviceFault) return error.reason
+  return error instanceof HandedBack ? 'NodeEnds' : null
 }
 
 interface Lease {

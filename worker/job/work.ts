@@ -11,7 +11,6 @@ import { engineQueueName, WORKERS_CHANNEL } from '../../api/shared/queue/engine-
 import { createPublish } from '../../api/shared/queue/pub-sub.ts'
 import { createConsumer } from '../../api/shared/queue/queue.ts'
 import { createRedis, type QueueName } from '../../api/shared/queue/redis.ts'
-import { readKeyring } from '../../api/shared/signing/keyring.ts'
 import { createStorage } from '../../api/shared/storage/storage.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
 import { measureFetch, measureStorage, zeroStarts } from '../../api/shared/telemetry/measured.ts'
@@ -27,8 +26,8 @@ import { createInferencePool } from '../inference/pool.ts'
 import { createLogoLoader } from '../outputs/logo.ts'
 import { createMarkId } from '../outputs/mark/payload.ts'
 import { announceSigningKey, noteSigningKey } from '../outputs/provenance/announce-key.ts'
-import { createSigner } from '../outputs/provenance/signer.ts'
-import { createFindSigningKey } from '../outputs/provenance/signing-key.ts'
+import { createSignResult } from '../outputs/provenance/provenance.ts'
+import { readSigningKey } from '../outputs/provenance/signing-key.ts'
 import { createListClient } from '../outputs/safety/list.ts'
 import { createCachedGarments } from './cached-garments.ts'
 import { createWorkerCalls } from './calls.ts'
@@ -45,8 +44,6 @@ import { watchQueues } from './watchdog.ts'
 const MAX_PAUSE_MS = 3000
 /** Interval at which garments of deleted products are evicted. */
 const EVICT_INTERVAL_MS = 15_000
-/** Interval at which a worker without jobs notices that the key service is unavailable or available again. */
-const CHECK_KEY_INTERVAL_MS = 5000
 /** Max time for the pool's controller to replace a sick worker. */
 const REPLACEMENT_TIMEOUT_MS = 600_000
 
@@ -135,30 +132,12 @@ export async function work(
   const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
   lifecycle.onStop('evicting', () => clearInterval(evicting))
 
-  const keyring = readKeyring({
-    prefix: 'PROVENANCE',
-    pem: config.PROVENANCE_KEY,
-    transitKey: config.PROVENANCE_TRANSIT_KEY,
-    token: config.PROVENANCE_TRANSIT_TOKEN,
-    tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE,
+  const signingKey = await readSigningKey({
+    key: config.PROVENANCE_KEY,
+    certificates: config.PROVENANCE_CERTIFICATE,
   })
-  const signer = createSigner({
-    findKey: createFindSigningKey(keyring, config.PROVENANCE_CERTIFICATE),
-    onKey: (key) => {
-      announceSigningKey(key, log)
-      noteSigningKey(key, calls, log)
-    },
-    onChange: (fault) => {
-      if (fault === null) log.info('the signing key can sign')
-      else log.error({ err: fault }, 'results cannot be signed: no job is taken until the signing key is available')
-      readiness.note()
-    },
-  })
-  const isFirstCheckPassed = await signer.check()
-  // A key in a PEM does not become valid by waiting.
-  if (!isFirstCheckPassed && keyring.origin !== 'service') throw signer.fault()?.cause
-  const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
-  lifecycle.onStop('signing key', () => clearInterval(checking))
+  announceSigningKey(signingKey, log)
+  noteSigningKey(signingKey, calls, log)
   const createMark = (engine: string): string | null => {
     const manifest = manifests.find(({ name }) => name === engine)
     // A test engine returns the photo unchanged, to the last bit.
@@ -189,9 +168,8 @@ export async function work(
       metrics,
     ),
     loadLogo: createLogoLoader(storage),
-    signResult: signer.sign,
+    signResult: await createSignResult(signingKey),
     createMark,
-    maySign: signer.check,
     askList: config.SAFETY_LIST_URL
       ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
       : null,
@@ -243,7 +221,6 @@ export async function work(
   lifecycle.onStop('membership', () => membership?.leave())
   readiness.require(() => inference.countReady() > 0)
   readiness.require(() => !health.isFenced())
-  readiness.require(() => signer.fault() === null)
   readiness.require(() => membership?.mayTake() ?? true)
   // Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
   let taking = false
@@ -270,10 +247,6 @@ export async function work(
         const reason =
           waiting.length > 0 ? `the files of ${waiting.join(', ')} are downloaded` : 'no inference process is ready'
         throw new Error(inference.problem() ?? reason)
-      },
-      signing: async () => {
-        const fault = signer.fault()
-        if (fault !== null) throw fault
       },
     },
   })

@@ -119,12 +119,11 @@ export function createAttempts(database: Database, move: Move) {
     },
 
     /**
-     * PROCESSING → PENDING under the same attempt, because the worker's device failed or no key could sign. After a device failure
-     * another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures. Another
+     * PROCESSING → PENDING under the same attempt, because the worker's device failed. Another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures. Another
      * worker may run the same attempt since. `isRepeat`: this worker may have returned the attempt already.
      */
     spare: async (
-      { id, attempt, worker, fault }: { id: string; attempt: number; worker: string; fault: 'device' | 'signing' },
+      { id, attempt, worker }: { id: string; attempt: number; worker: string },
       { isRepeat = false } = {},
     ): Promise<boolean> => {
       const isSpared = await moves(moving`
@@ -134,15 +133,13 @@ export function createAttempts(database: Database, move: Move) {
               updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and worker = ${worker} and status = 'PROCESSING' and exists (
             select from outbox where generation_id = ${id}
-              and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_DEVICE_FAILURES}))
+              and coalesce((payload->>'spared')::int, 0) < ${MAX_DEVICE_FAILURES})
           returning ${touched}
         ), requeued as (
           update outbox
           set dispatched_at = null, available_at = ${dueIn(REDISPATCH_DELAY_SECONDS)},
-              payload = payload || case when ${fault === 'device'} then
-                jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
-                  'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
-                else '{}' end
+              payload = payload || jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
+                'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
           from again where outbox.generation_id = again.id
         )
         select ${moved} from again`)

@@ -55,7 +55,7 @@ export const WORKER_OPERATIONS = {
   start: Type.Object({ ...Attempt, worker: Type.String() }),
   handBack: Type.Object(Attempt),
   renew: Type.Object({ ...Attempt, progress: Type.Number({ minimum: 0, maximum: 1 }) }),
-  spare: Type.Object({ ...Attempt, worker: Type.String(), fault: Type.Enum(['device', 'signing']) }),
+  spare: Type.Object({ ...Attempt, worker: Type.String() }),
   retry: Type.Object({
     ...Attempt,
     delaySeconds: Type.Number({ minimum: 0, maximum: 60 }),

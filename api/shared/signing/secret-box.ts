@@ -20,15 +20,14 @@ export interface SecretBox {
   /**
    * Decrypts a stored secret. A text that was stored before encryption was introduced is the secret itself.
    * @throws SecretClosed when its key is not configured, or when it was changed or belongs to another place
-   * @throws DrapeError SERVICE_UNAVAILABLE while the key service does not respond
    */
   open(stored: string, place: SecretPlace): Promise<string>
   /** Encrypts a stored secret with the current key; null when it already is. */
   rewrap(stored: string, place: SecretPlace): Promise<string | null>
 }
 
-/** `v1.<key id>.<wrapped data key>.<nonce>.<ciphertext and tag>`, the last three as base64url. */
-const SEALED = /^v1\.([\w-]{1,64})\.([\w-]{40,4000})\.([\w-]{16})\.([\w-]{22,})$/
+/** `v1.<key id>.<nonce>.<ciphertext and tag>`, the last two as base64url. */
+const SEALED = /^v1\.(\w{16})\.([\w-]{16})\.([\w-]{22,})$/
 
 /** Prefix of all texts that this key encrypts. */
 export function sealedPrefix(keyId: string): string {
@@ -37,8 +36,8 @@ export function sealedPrefix(keyId: string): string {
 
 /** The parts of an encrypted secret; null when the text is not encrypted. */
 export function readSealed(stored: string) {
-  const [, keyId, wrapped, nonce, ciphertext] = SEALED.exec(stored) ?? []
-  return keyId === undefined ? null : { keyId, wrapped, nonce, ciphertext }
+  const [, keyId, nonce, ciphertext] = SEALED.exec(stored) ?? []
+  return keyId === undefined ? null : { keyId, nonce, ciphertext }
 }
 
 /** Stores secrets unencrypted, for development and for tools that use no secrets. */

@@ -1,7 +1,7 @@
 import type { Confirmation, DueErasure, Erasures } from '../../erasure/erasures.store.ts'
 import type { Receipt } from '../../erasure/receipt.ts'
+import type { KeyPair } from '../../shared/provenance/private-key.ts'
 import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
-import type { Keyring, KeyVersion } from '../../shared/signing/keyring.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { ReceiptKeys } from './receipt-keys.store.ts'
@@ -13,7 +13,7 @@ export interface IssueOptions {
   readonly storage: Pick<ObjectStorage, 'exists' | 'countVersioned'>
   /** Drops attempts that no worker has taken, and returns those that one still holds. */
   readonly dropJobs: (jobs: readonly { readonly id: string; readonly attempt: number }[]) => Promise<number>
-  readonly keyring: Keyring
+  readonly key: KeyPair
   readonly receiptKeys: Pick<ReceiptKeys, 'note'>
   /** Address of the installation. */
   readonly installation: string
@@ -40,11 +40,11 @@ interface Open {
 
 /**
  * Issues receipts of erasures, each when all confirmations are complete. Any number of processes may run concurrently; each claims different erasures. While the
- * storage, Redis, the database or the key service cannot be reached, nothing is issued.
+ * storage, Redis or the database cannot be reached, nothing is issued.
  */
 export function startIssuing(options: IssueOptions): OutboxConsumer {
   const { erasures, log } = options
-  const publishKeys = createPublishKeys(options)
+  const publishKey = createPublishKey(options)
   return startOutboxConsumer({
     name: 'erasure receipt',
     log,
@@ -52,33 +52,24 @@ export function startIssuing(options: IssueOptions): OutboxConsumer {
     idleMs: IDLE_MS,
     failureMs: FAILURE_MS,
     claim: async ({ limit }) => {
-      await publishKeys()
+      await publishKey()
       return { items: await erasures.claimDue({ limit, leaseSeconds: LEASE_SECONDS }) }
     },
-    handle: async (erasure) => confirm(erasure, { ...options, findKey: publishKeys }),
+    handle: async (erasure) => confirm(erasure, options),
   })
 }
 
-/**
- * Publishes every version of the key before its first use: a receipt signed by an unknown key cannot be verified. Returns the version that signs.
- */
-function createPublishKeys({ keyring, receiptKeys }: IssueOptions): () => Promise<KeyVersion> {
-  const published = new Set<string>()
+/** Publishes the key before its first use: a receipt signed by an unknown key cannot be verified. */
+function createPublishKey({ key, receiptKeys }: IssueOptions): () => Promise<void> {
+  let isPublished = false
   return async () => {
-    const versions = await keyring.list()
-    for (const version of versions.toReversed()) {
-      if (published.has(version.fingerprint)) continue
-      await receiptKeys.note(presentKey(version))
-      published.add(version.fingerprint)
-    }
-    return versions[0]
+    if (isPublished) return
+    await receiptKeys.note(presentKey(key))
+    isPublished = true
   }
 }
 
-async function confirm(
-  erasure: DueErasure,
-  options: IssueOptions & { findKey: () => Promise<KeyVersion> },
-): Promise<void> {
+async function confirm(erasure: DueErasure, options: IssueOptions): Promise<void> {
   const { erasures, log } = options
   const { id } = erasure
   const open =
@@ -105,7 +96,7 @@ async function confirm(
     versioned,
     installation: options.installation,
   })
-  const { leaves, ...receipt }: Receipt = await signReceipt(facts, keys, await options.findKey())
+  const { leaves, ...receipt }: Receipt = signReceipt(facts, keys, options.key)
   if (await erasures.issue(erasure, { receipt, leaves: leaves.join('') })) log.info({ erasureId: id }, 'receipt issued')
 }
 

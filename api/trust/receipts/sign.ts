@@ -1,9 +1,10 @@
+import { sign } from 'node:crypto'
 import { type Receipt, type Statement, signedBytes } from '../../erasure/receipt.ts'
-import type { KeyVersion } from '../../shared/signing/keyring.ts'
+import type { KeyPair } from '../../shared/provenance/private-key.ts'
 import { leafOf, rootOf } from './merkle.ts'
 
 /** ID and public key of a key of receipts: SHA-256 as hex, and the 32 bytes as base64. */
-export function presentKey({ fingerprint, publicKey }: KeyVersion) {
+export function presentKey({ fingerprint, publicKey }: KeyPair) {
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
   return { keyId: fingerprint, publicKey: raw.toString('base64') }
 }
@@ -13,8 +14,8 @@ export type Facts = Omit<Statement, 'type' | 'version' | 'objects'> & {
   readonly objects: Omit<Statement['objects'], 'merkleRoot' | 'count'>
 }
 
-/** The receipt of these facts and the keys of the erased objects. Throws like `sign` of the key. */
-export async function signReceipt(facts: Facts, keys: readonly string[], key: KeyVersion): Promise<Receipt> {
+/** The receipt of these facts and the keys of the erased objects. */
+export function signReceipt(facts: Facts, keys: readonly string[], key: KeyPair): Receipt {
   const leaves = keys.map(leafOf).sort()
   const statement: Statement = {
     type: 'drape/erasure-receipt',
@@ -22,6 +23,6 @@ export async function signReceipt(facts: Facts, keys: readonly string[], key: Ke
     ...facts,
     objects: { ...facts.objects, count: leaves.length, merkleRoot: rootOf(leaves) },
   }
-  const value = Buffer.from(await key.sign(signedBytes(statement))).toString('base64')
+  const value = sign(null, signedBytes(statement), key.privateKey).toString('base64')
   return { statement, signature: { algorithm: 'Ed25519', ...presentKey(key), value }, leaves }
 }

@@ -23,11 +23,6 @@
 {{- if and (index $.Values $component).existingSecret (hasKey $.Values.externalSecrets.keys $component) }}{{ $problems = append $problems (printf "two Secrets: set only one of %s.existingSecret and externalSecrets.keys.%s" $component $component) }}{{ end -}}
 {{- end -}}
 {{- if ne (empty .config.smtp.existingSecret) (empty .config.smtp.from) }}{{ $problems = append $problems "config.smtp.existingSecret and config.smtp.from must be set together" }}{{ end -}}
-{{- range $name := list "transit" "receiptTransit" -}}
-{{- $transit := index $.Values.provenance $name -}}
-{{- if and $transit.key (not $transit.tokenSecret) }}{{ $problems = append $problems (printf "provenance.%s.key requires a token: set provenance.%s.tokenSecret" $name $name) }}{{ end -}}
-{{- end -}}
-{{- if and .encryption.transit.key (not .encryption.transit.tokenSecret) }}{{ $problems = append $problems "encryption.transit.key requires a token: set encryption.transit.tokenSecret" }}{{ end -}}
 {{- if and .safetyList.url (not .safetyList.existingSecret) }}{{ $problems = append $problems "safetyList.url requires a secret that signs the requests: set safetyList.existingSecret" }}{{ end -}}
 {{- if and (eq .exposure "ingress") (not .host) }}{{ $problems = append $problems "exposure ingress requires a host: set host" }}{{ end -}}
 {{- if and (eq .exposure "httpRoute") (or (not .host) (not .httpRoute.parentRefs)) }}{{ $problems = append $problems "exposure httpRoute requires host and httpRoute.parentRefs" }}{{ end -}}

@@ -121,25 +121,11 @@ components are api, controller, workers, migrations and tests.
 {{- if eq .component "api" -}}
 {{- $key := include "drape.secretKey" (dict "root" .root "what" "provenance") | fromYaml -}}
 {{- $receiptKey := default $key.key (ternary $values.provenance.receiptKey "receipts.key" (not (empty $values.provenance.existingSecret))) -}}
-{{- if $values.provenance.receiptTransit.key -}}
-{{- $transit := $values.provenance.receiptTransit -}}
-{{- $list = concat $list (list
-  (dict "name" "RECEIPT_TRANSIT_KEY" "value" $transit.key)
-  (dict "name" "RECEIPT_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" "token"))) -}}
-{{- else -}}
 {{- $list = append $list (dict "name" "RECEIPT_KEY" "secret" (dict "name" $key.name "key" $receiptKey)) -}}
-{{- end -}}
 {{- end -}}
 {{- if eq .component "workers" -}}
 {{- $key := include "drape.secretKey" (dict "root" .root "what" "provenance") | fromYaml -}}
-{{- if $values.provenance.transit.key -}}
-{{- $transit := $values.provenance.transit -}}
-{{- $list = concat $list (list
-  (dict "name" "PROVENANCE_TRANSIT_KEY" "value" $transit.key)
-  (dict "name" "PROVENANCE_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" "token"))) -}}
-{{- else -}}
 {{- $list = append $list (dict "name" "PROVENANCE_KEY" "secret" $key) -}}
-{{- end -}}
 {{- if and $values.provenance.existingSecret $values.provenance.certificateKey -}}
 {{- $list = append $list (dict "name" "PROVENANCE_CERTIFICATE" "secret" (dict "name" $key.name "key" $values.provenance.certificateKey)) -}}
 {{- end -}}

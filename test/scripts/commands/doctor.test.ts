@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -20,7 +21,6 @@ import { startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { startOwnRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
-import { startTransitServer } from '../../support/transit-server.ts'
 
 const find = (findings: readonly Finding[], check: string) => {
   const found = findings.filter((finding) => finding.check === check)
@@ -185,27 +185,13 @@ describe('the checks of drape doctor', () => {
     expect(examineNode('25.0.0').state).toBe('ok')
   })
 
-  it('checks that each signing key can sign', async () => {
-    const server = await startTransitServer()
-    const env = {
-      RECEIPT_KEY: 'not a key',
-      PROVENANCE_TRANSIT_KEY: server.keyUrl,
-      PROVENANCE_TRANSIT_TOKEN: server.token,
-    }
-    const problems = async () => {
-      const findings = await examineSigningKeys(env)
-      return { receipts: find(findings, 'receipt key'), results: find(findings, 'provenance key') }
-    }
-    server.rotate()
-    expect(await problems()).toMatchObject({
-      receipts: isProblem(/RECEIPT_KEY must be an unencrypted private key/, 'Check RECEIPT_KEY'),
-      results: { state: 'ok', found: 'signs, in the key service, version 2' },
-    })
-    server.refusesToSign = true
-    const { results } = await problems()
-    expect(results).toMatchObject(isProblem(/^The key service answered 403/, 'the token may read the key and sign'))
-    expect(JSON.stringify(results)).not.toContain(server.token)
-    await server.stop()
+  it('checks each signing key', async () => {
+    const PROVENANCE_KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const findings = await examineSigningKeys({ RECEIPT_KEY: 'not a key', PROVENANCE_KEY })
+    expect(find(findings, 'receipt key')).toMatchObject(
+      isProblem(/RECEIPT_KEY must be an unencrypted private key/, 'Check RECEIPT_KEY'),
+    )
+    expect(find(findings, 'provenance key').state).toBe('ok')
     expect(await examineSigningKeys({})).toEqual([])
   })
 

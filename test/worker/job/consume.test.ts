@@ -30,7 +30,7 @@ import type { Inference } from '../../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../../worker/inference/protocol.ts'
 import { type ConsumeOptions, consumeTryOn } from '../../../worker/job/consume.ts'
 import { createHandBack } from '../../../worker/job/hand-back.ts'
-import { createSignResult, SigningUnavailable } from '../../../worker/outputs/provenance/provenance.ts'
+import { createSignResult } from '../../../worker/outputs/provenance/provenance.ts'
 import { readSigningKey } from '../../../worker/outputs/provenance/signing-key.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { readSample } from '../../support/drape.ts'
@@ -100,7 +100,6 @@ describe('a try-on job', async () => {
     worker: 'this',
     findWorkersWith: async () => [{ worker: 'this' }],
     isFenced: () => false,
-    maySign: async () => true,
     handBack: createHandBack(),
     pauseTaking: async () => void rests++,
     calls,
@@ -502,25 +501,6 @@ describe('a try-on job', async () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, due: 1 })
     expect([requests.length, rests]).toEqual([0, 1])
     expect(await outcomes()).toEqual([['try-on', 'handed back', 1]])
-  })
-
-  it('is returned unprocessed, without using an attempt, when the signing key is unavailable', async () => {
-    const job = await accept()
-    for (let time = 0; time < 4; time++) await consumeTryOn(job, optionsOf({ maySign: async () => false }))
-    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, balance: 9 })
-    expect([requests.length, rests]).toEqual([0, 4])
-  })
-
-  it('is returned without using an attempt, without limit, when the key becomes unavailable during inference', async () => {
-    const signResult = () => Promise.reject(new SigningUnavailable(new Error('The key service answered 503')))
-    let job = await accept()
-    for (let time = 0; time <= MAX_DEVICE_FAILURES; time++) {
-      await consumeTryOn(job, optionsOf({ signResult }))
-      expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, failedOn: null })
-      job = await queue(job.generationId)
-    }
-    await consumeTryOn(job, optionsOf())
-    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', balance: 9 })
   })
 
   it.each([

@@ -1,6 +1,6 @@
+import { sign } from 'node:crypto'
 import { X509Certificate } from '@peculiar/x509'
 import { CoseAlgorithmIdentifier, type Signer } from '@trustnxt/c2pa-ts/cose'
-import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { EngineKind } from '../../../api/shared/engines/engine-catalogue.ts'
 import { encodeImage } from '../../../api/shared/image/image.ts'
 import { InvalidConfiguration } from '../../../api/shared/process/config.ts'
@@ -26,36 +26,20 @@ export interface Signed {
   readonly ingredientSalt: string
 }
 
-/** The key cannot sign now: any job would fail, so the job is not to blame. */
-export class SigningUnavailable extends Error {
-  constructor(cause: unknown) {
-    // A DrapeError names the reason in its cause, because callers can read its own message.
-    const reason = cause instanceof DrapeError ? cause.cause : cause
-    super(reason instanceof Error ? reason.message : 'The signing key is unavailable', { cause })
-    this.name = 'SigningUnavailable'
-  }
-}
-
-/** Signs a new result: returns the image with Content Credentials. Throws SigningUnavailable while the key cannot sign. */
+/** Signs a new result: returns the image with Content Credentials. */
 export type SignResult = (made: Made) => Promise<Signed>
 
 /**
  * Creates the function that signs results with this key.
  * @throws Error if the certificates cannot sign Content Credentials
  */
-export async function createSignResult({ sign, certificates }: SigningKey): Promise<SignResult> {
+export async function createSignResult({ privateKey, certificates }: SigningKey): Promise<SignResult> {
   const [certificate, ...chainCertificates] = certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
   const signer: Signer = {
     algorithm: CoseAlgorithmIdentifier.Ed25519,
     certificate,
     chainCertificates,
-    sign: async (payload) => {
-      try {
-        return new Uint8Array(await sign(payload))
-      } catch (cause) {
-        throw new SigningUnavailable(cause)
-      }
-    },
+    sign: async (payload) => new Uint8Array(sign(null, payload, privateKey)),
   }
   const signResult: SignResult = async ({ image, engine, weights, person, products }) => {
     const ingredientSalt = makeIngredientSalt()

@@ -41,11 +41,11 @@ describe('the life of a generation', async () => {
   })
 
   it('is returned at most 3 times within one attempt when devices fail', async () => {
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault: 'device' })).toBe(false)
+    expect(await generations.spare({ id, attempt: 1, worker: 'w' })).toBe(false)
     for (let fault = 1; fault <= MAX_DEVICE_FAILURES; fault++) {
       const worker = `w${fault}`
       await generations.start({ id, attempt: 1, worker })
-      expect(await generations.spare({ id, attempt: 1, worker, fault: 'device' })).toBe(true)
+      expect(await generations.spare({ id, attempt: 1, worker })).toBe(true)
       expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 1, progress: null })
     }
     expect(
@@ -53,22 +53,9 @@ describe('the life of a generation', async () => {
         select payload->'failedOn' from outbox where generation_id = ${id} and dispatched_at is null and available_at > now()`),
     ).toEqual(['w1', 'w2', 'w3'])
     await start(1)
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault: 'device' })).toBe(false)
+    expect(await generations.spare({ id, attempt: 1, worker: 'w' })).toBe(false)
     expect(await generations.retry({ id, attempt: 1, delaySeconds: 0 })).toBe(true)
     expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 2 })
-  })
-
-  it('is returned without limit, for any worker, while no key can sign', async () => {
-    for (let time = 0; time <= MAX_DEVICE_FAILURES; time++) {
-      await start(1)
-      expect(await generations.spare({ id, attempt: 1, worker: 'w', fault: 'signing' })).toBe(true)
-    }
-    expect(
-      await database.oneFirst(sql.unsafe`
-        select coalesce(payload->'failedOn', '[]') from outbox where generation_id = ${id} and dispatched_at is null`),
-    ).toEqual([])
-    await start(1)
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault: 'device' })).toBe(true)
   })
 
   it('has the same start, return and end when a call is repeated because its reply was lost', async () => {
@@ -77,11 +64,10 @@ describe('the life of a generation', async () => {
     const again = await generations.start({ id, attempt: 1, worker: 'w' }, { isRepeat })
     expect(again).toMatchObject({ job: first?.job, isFirst: true })
     expect(await generations.start({ id, attempt: 1, worker: 'other' }, { isRepeat })).toBeNull()
-    const fault = 'device'
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault })).toBe(true)
+    expect(await generations.spare({ id, attempt: 1, worker: 'w' })).toBe(true)
     await generations.start({ id, attempt: 1, worker: 'other' })
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault })).toBe(false)
-    expect(await generations.spare({ id, attempt: 1, worker: 'w', fault }, { isRepeat })).toBe(true)
+    expect(await generations.spare({ id, attempt: 1, worker: 'w' })).toBe(false)
+    expect(await generations.spare({ id, attempt: 1, worker: 'w' }, { isRepeat })).toBe(true)
     // Neither took the attempt from the worker that runs it now.
     expect(await generations.find(id)).toMatchObject({ status: 'PROCESSING' })
     expect(await generations.complete({ id, attempt: 1, outcome })).toBe(true)

@@ -2,7 +2,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readBounded } from '../../../../api/shared/network/bounded-body.ts'
-import { createTransit } from '../../../../api/shared/signing/transit.ts'
 
 describe('a response body of another program', async () => {
   let sent = 0
@@ -34,10 +33,5 @@ describe('a response body of another program', async () => {
     const seen = sent
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(sent - seen).toBeLessThan(4 * 1024 * 1024)
-  })
-
-  it('of a key service is limited', async () => {
-    const transit = createTransit({ url: `${url}/v1/transit/keys/drape`, readToken: async () => 'token' })
-    await expect(transit.describe()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 })

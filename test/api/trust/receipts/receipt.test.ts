@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readKeyring } from '../../../../api/shared/signing/keyring.ts'
+import { readKeyPair } from '../../../../api/shared/provenance/private-key.ts'
 import { leafOf, rootOf } from '../../../../api/trust/receipts/merkle.ts'
 import { presentKey, signReceipt } from '../../../../api/trust/receipts/sign.ts'
 import { presentFacts } from '../../../../api/trust/receipts/statement.ts'
@@ -19,10 +19,10 @@ const FACTS = {
   kept: [],
 }
 const KEYS = Array.from({ length: 7 }, (_, i) => `persons/acc_1/img_${i}.jpg`)
-const makeKey = (pem = '') => readKeyring({ prefix: 'RECEIPT', pem, transitKey: '', token: '', tokenFile: '' })
-const [version] = await makeKey().list()
+const makeKey = (pem = '') => readKeyPair(pem, 'RECEIPT_KEY')
+const version = makeKey()
 const key = presentKey(version)
-const receipt = await signReceipt(FACTS, KEYS, version)
+const receipt = signReceipt(FACTS, KEYS, version)
 const text = JSON.stringify(receipt)
 const verify = (changed: unknown) => verifyReceipt(JSON.stringify(changed), [key.keyId])
 
@@ -108,9 +108,9 @@ describe('a receipt', () => {
     expect(verify({ ...receipt, note: 'paid' }).status).toBe('invalid')
   })
 
-  it('with another key is foreign, even under a known key ID', async () => {
-    const [other] = await makeKey().list()
-    const forged = await signReceipt(FACTS, KEYS, other)
+  it('with another key is foreign, even under a known key ID', () => {
+    const other = makeKey()
+    const forged = signReceipt(FACTS, KEYS, other)
     expect(verify(forged)).toMatchObject({
       status: 'foreign',
       problems: [expect.stringContaining('https://tryon.example')],
