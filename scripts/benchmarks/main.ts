@@ -3,7 +3,6 @@ import { ROOT, say } from '../stack/session.ts'
 import { startBench } from './bench.ts'
 import { type Benchmark, runBenchmarks } from './benchmark.ts'
 import { checkCredits } from './check-credits.ts'
-import { cost } from './cost.ts'
 import { decodes } from './decodes.ts'
 import { eventLoopGap } from './event-loop.ts'
 import { sendEvents } from './events.ts'
@@ -48,7 +47,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   scraped,
   garmentCache,
   jobMemory,
-  cost,
   statementsPerGeneration,
   redisCommands,
   storageCalls,

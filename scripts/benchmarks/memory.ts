@@ -7,27 +7,6 @@ export function residentBytes(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + residentBytes(child), own)
 }
 
-/** Bytes of a process and of its children, of which memory that several share counts once. */
-export function proportionalBytes(pid: number): number {
-  const own = Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024
-  return childrenOf(pid).reduce((sum, child) => sum + proportionalBytes(child), own)
-}
-
-/** Linux counts processor time for programs in hundredths of a second on all its platforms. */
-const TICKS_PER_SECOND = 100
-
-/** Processor seconds of a process and of its children, also of those that have ended. */
-export function processorSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // proc_pid_stat(5): fields 14 to 17 are user and system time of the process and of its children that have ended.
-  const ticks = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 15)
-  const own = ticks.reduce((sum, each) => sum + Number(each), 0) / TICKS_PER_SECOND
-  return childrenOf(pid).reduce((sum, child) => sum + processorSeconds(child), own)
-}
-
 /** Children of the process's first thread; Node starts child processes there. */
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from '../../api/shared/database/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
@@ -14,14 +13,10 @@ import { installDefinitions } from '../../test/cluster/samples.ts'
 import { readImageVariables } from '../stack/image-variables.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
-import { percentile } from './percentile.ts'
 import type { Program } from './program.ts'
-import { insertSample } from './sample-data.ts'
 import { bySize } from './size.ts'
-import { postTryOns, type TryOnRequest, tryOnRequest } from './try-on-request.ts'
 
 const NAMESPACE = 'default'
-const ENQUEUED = bySize({ smallest: 1, usual: 20 })
 const POOLS = bySize({ smallest: 5, usual: 200, full: 1000 })
 /** Numbers of pools between which requests and time per pool should not grow. */
 const GROWING = bySize({ smallest: [2, 5], usual: [50, 500], full: [50, 500, 2000] })
@@ -39,50 +34,6 @@ interface Setup {
   readonly connection: Connection
   readonly stack: Stack
   startController(): Promise<Program>
-}
-
-/** From the request to the first worker of a pool at zero. */
-const wake: Benchmark = {
-  id: 'O1',
-  what: 'operator: from a try-on to the decision at zero replicas, p95',
-  unit: 's',
-  better: 'lower',
-  goal: 0.3,
-  measure: async (bench) => {
-    const setup = await prepare(bench)
-    await setup.startController()
-    const request = tryOnRequest(setup.stack, { ...(await insertSample(setup.stack)), engine: 'mock' })
-    const seconds: number[] = []
-    for (let round = 0; round < ENQUEUED; round++) seconds.push(await wakeOnce(setup, `wake-${round}`, request))
-    return { ours: percentile(seconds, 0.95), anchor: 1 }
-  },
-}
-
-async function wakeOnce({ client, stack }: Setup, name: string, request: TryOnRequest): Promise<number> {
-  const max = 3
-  try {
-    await applyPool(client, name, { scaling: { policy: { bounds: { max }, target: { backlogPerSlot: 1 } } } })
-    await untilReplicas(client, name, 0)
-    await untilPublished(stack, max)
-    const startedAt = performance.now()
-    await postTryOns(stack.api.url, request, 1)
-    await untilReplicas(client, name, 1)
-    return (performance.now() - startedAt) / 1000
-  } finally {
-    await stack.database.query(sql.unsafe`delete from outbox`)
-    await client.delete(workerPools.type, { namespace: NAMESPACE, name })
-    // The next pool must not receive this demand.
-    await untilPublished(stack, 0)
-    await sleep(1000)
-  }
-}
-
-/** Waits until the API can read that the pools run the engine in so many slots: without any, it refuses try-ons. */
-async function untilPublished({ database }: Stack, slots: number): Promise<void> {
-  const read = () => database.maybeOneFirst(sql.unsafe`select max_slots from published_engines where name = 'mock'`)
-  while ((await read()) !== slots) await sleep(50)
-  // Maximum age of the snapshot by which the API refuses.
-  await sleep(200)
 }
 
 /** How fast a newly started controller reconciles every pool, at growing numbers of pools. */
@@ -159,7 +110,7 @@ const memory: Benchmark = {
   },
 }
 
-export const operator: readonly Benchmark[] = [wake, resync, converged, memory]
+export const operator: readonly Benchmark[] = [resync, converged, memory]
 
 async function resyncOnce(bench: Bench, pools: number) {
   const { client, connection, startController } = await prepare(bench)
@@ -270,17 +221,6 @@ async function startCluster(bench: Bench): Promise<Omit<Setup, 'stack' | 'startC
 async function applyPool(client: Client, name: string, spec: object): Promise<void> {
   const metadata = { namespace: NAMESPACE, name }
   await client.apply(workerPools.type, { metadata, spec: { engines: ['mock'], template: TEMPLATE, ...spec } })
-}
-
-async function untilReplicas(client: Client, name: string, replicas: number): Promise<void> {
-  for (;;) {
-    const found = await client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
-      namespace: NAMESPACE,
-      name: `${name}-workers`,
-    })
-    if (found?.spec.replicas === replicas) return
-    await sleep(10)
-  }
 }
 
 async function untilSettled(client: Client, pools: number): Promise<void> {

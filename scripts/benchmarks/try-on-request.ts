@@ -35,10 +35,6 @@ type Target = Pick<Tenant, 'apiKey'> & { readonly api: { readonly url: string } 
 export async function sendSample(target: Target): Promise<{ imageId: string }> {
   const product = { externalId: EXTERNAL_ID, title: 'T-shirt', images: [{ source: { fileKey: 'file' } }] }
   await send(target, { path: '/products', file: 'garments/tshirt-mustard.jpg', data: JSON.stringify(product) })
-  return sendPhoto(target)
-}
-
-export function sendPhoto(target: Target): Promise<{ imageId: string }> {
   return send(target, { path: '/images/upload', file: 'persons/down-half-teal.jpg' })
 }
 
