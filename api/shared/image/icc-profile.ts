@@ -1,4 +1,3 @@
-import { type Chromaticities, D50, toXyzUnderD50 } from './chromaticities.ts'
 import type { ColourSpace, Curve, Matrix } from './colour-space.ts'
 
 const MAX_TAGS = 100
@@ -12,7 +11,6 @@ const GREY_TO_SRGB: Matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1]
 export type ProfileSpace = 'RGB ' | 'GRAY' | 'CMYK'
 /** Classes that describe the colours of an image: scanner, display, printer and colour space (ICC.1:2022, table 18). */
 const CLASSES = ['scnr', 'mntr', 'prtr', 'spac']
-const HEADER_BYTES = 128
 
 /** Whether a profile describes colours of this space. Programs embed others by mistake, and viewers ignore those. */
 export function isProfileOf(profile: Buffer, space: ProfileSpace): boolean {
@@ -118,66 +116,4 @@ function readParametricCurve(tag: Buffer): Curve {
 
 function readFixed(tag: Buffer, offset: number): number {
   return tag.readInt32BE(offset) / 65_536
-}
-
-/** A curve by its function type and parameters (ICC.1:2022, table 68), for all channels. */
-export interface ProfileColours {
-  readonly curve: { readonly type: number; readonly parameters: readonly number[] }
-  readonly chromaticities: Chromaticities
-}
-
-/** A display profile (ICC.1:2022, 8.4.3 and 8.4.4); null if the chromaticities span no colours. */
-export function createIccProfile(
-  { curve, chromaticities }: ProfileColours,
-  { grey }: { grey: boolean },
-): Buffer | null {
-  const toXyz = toXyzUnderD50(chromaticities)
-  if (!toXyz) return null
-  const names = grey ? [] : ['r', 'g', 'b']
-  const tags: [name: string, body: Buffer][] = [
-    ['wtpt', tagBody('XYZ ', D50)],
-    ...names.map((name, i): [string, Buffer] => [
-      `${name}XYZ`,
-      tagBody(
-        'XYZ ',
-        [0, 3, 6].map((row) => toXyz[row + i]),
-      ),
-    ]),
-    ...(grey ? ['k'] : names).map((name): [string, Buffer] => [`${name}TRC`, curveBody(curve)]),
-  ]
-  const table = Buffer.alloc(4 + 12 * tags.length)
-  table.writeUInt32BE(tags.length)
-  let offset = HEADER_BYTES + table.length
-  tags.forEach(([name, body], i) => {
-    table.write(name, 4 + 12 * i, 'latin1')
-    table.writeUInt32BE(offset, 8 + 12 * i)
-    table.writeUInt32BE(body.length, 12 + 12 * i)
-    offset += body.length
-  })
-  return Buffer.concat([profileHeader(offset, grey), table, ...tags.map(([, body]) => body)])
-}
-
-/** Version 4.3, with XYZ under D50 as the connection space. */
-function profileHeader(bytes: number, grey: boolean): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES)
-  header.writeUInt32BE(bytes)
-  header.writeUInt32BE(0x04300000, 8)
-  header.write(`mntr${grey ? 'GRAY' : 'RGB '}XYZ `, 12, 'latin1')
-  header.write('acsp', 36, 'latin1')
-  tagBody('XYZ ', D50).copy(header, 68, 8)
-  return header
-}
-
-function curveBody({ type, parameters }: ProfileColours['curve']): Buffer {
-  const body = tagBody('para', [0, ...parameters])
-  body.writeUInt16BE(type, 8)
-  return body
-}
-
-/** Type, 4 zero bytes, and numbers of 16.16 bits. */
-function tagBody(type: string, numbers: readonly number[]): Buffer {
-  const body = Buffer.alloc(8 + 4 * numbers.length)
-  body.write(type, 'latin1')
-  for (const [i, value] of numbers.entries()) body.writeInt32BE(Math.round(value * 65_536), 8 + 4 * i)
-  return body
 }

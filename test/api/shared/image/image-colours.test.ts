@@ -1,19 +1,9 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { decodeImage, decodeOnWhite, normaliseImage, readLuminance } from '../../../../api/shared/image/image.ts'
+import { decodeImage, decodeOnWhite, readLuminance } from '../../../../api/shared/image/image.ts'
 import { heicImage } from '../../../support/heic-images.ts'
-import {
-  cicpChunk,
-  flatPng,
-  gammaChunk,
-  iccpChunk,
-  labelledPngs,
-  lookupProfile,
-  namedProfile,
-  withProfile,
-} from '../../../support/labelled-images.ts'
+import { flatPng, iccpChunk, lookupProfile, namedProfile, withProfile } from '../../../support/labelled-images.ts'
 
-const LABELLED = await labelledPngs()
 const PROFILES = { srgb: await namedProfile('srgb'), p3: await namedProfile('p3') }
 
 async function colourOf(file: Buffer): Promise<number[]> {
@@ -30,23 +20,6 @@ function expectNear(actual: readonly number[], wanted: readonly number[], tolera
   const distances = actual.map((value, i) => Math.abs(value - wanted[i]))
   expect(Math.max(...distances), `${actual} against ${wanted}`).toBeLessThanOrEqual(tolerance)
 }
-
-describe('the colours of a PNG', () => {
-  it.each(LABELLED)('are those that browsers show: $name', async ({ bytes, shown }) => {
-    expectNear(await colourOf(bytes), shown, 1)
-    const stored = await normaliseImage(bytes)
-    expectNear(await colourOf(stored.bytes), shown, 2)
-  })
-
-  it('do not change where cICP states a high dynamic range, whose curves are not supported', async () => {
-    const pixel = { bits: 8, colourType: 2, samples: [200, 30, 40] } as const
-    for (const transfer of [16, 18]) {
-      expect(await colourOf(flatPng({ ...pixel, chunks: [cicpChunk(9, transfer)] }))).toEqual([200, 30, 40])
-      const beside = flatPng({ ...pixel, chunks: [cicpChunk(9, transfer), iccpChunk(PROFILES.p3)] })
-      expectNear(await colourOf(beside), [218, 0, 27], 1)
-    }
-  })
-})
 
 describe('a PNG of 16 bits', () => {
   const COLOURS = [
@@ -79,11 +52,6 @@ describe('a PNG of 16 bits', () => {
     const samples = [...(grey ? [90] : [200, 30, 40]), ...(colourType >= 4 ? [128] : [])]
     const wanted = grey ? [90, 90, 90, ...samples.slice(1)] : samples
     expect(await colourOf(flatPng({ bits: 16, colourType, samples }))).toEqual(wanted)
-  })
-
-  it('keeps dark tones of linear light apart', async () => {
-    const dark = flatPng({ bits: 16, colourType: 2, samples: [1, 2, 3], chunks: [gammaChunk(1)] })
-    expect(await colourOf(dark)).toEqual([13, 22, 28])
   })
 })
 
