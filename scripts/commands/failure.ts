@@ -6,13 +6,10 @@ import { UsageError } from './options.ts'
 /** A failed check, or a rejected request. */
 export class CheckFailure extends Error {}
 
-/** The program at DRAPE_URL is not Drape. */
-export class ForeignService extends Error {}
-
 export interface Failure {
   /** The problem, then the fix. */
   readonly line: string
-  readonly exitCode: 1 | 2 | 3
+  readonly exitCode: 1 | 2
 }
 
 /** Describes any error of a command in one line. */
@@ -20,7 +17,6 @@ export function describeFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof UsageError)
     return { line: `${sentence(message)} Help: drape ${error.command ? `${error.command} ` : ''}--help`, exitCode: 2 }
-  if (error instanceof ForeignService) return { line: sentence(message), exitCode: 3 }
   if (error instanceof CheckFailure || error instanceof SecretClosed) return { line: sentence(message), exitCode: 1 }
   if (error instanceof InvalidConfiguration) return { line: sentence(error.line), exitCode: 2 }
   if (error instanceof DrapeError) return { line: describeRefusal(error), exitCode: 1 }

@@ -65,8 +65,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 const NOTES = `
-Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments, 3 the
-program at DRAPE_URL is not Drape: it received neither the key nor data.
+Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
 try-on, listen, trigger, events, products, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
 the key DRAPE_API_KEY.

@@ -1,23 +1,19 @@
 import type { ConnectionOptions } from '../../api/client/connection.ts'
-import { isApiError } from '../../api/client/node.ts'
 import { readBase, readKey } from '../../api/client/request.ts'
-import { CheckFailure, ForeignService } from './failure.ts'
+import { CheckFailure } from './failure.ts'
 import { UsageError } from './options.ts'
-import { createVerifiedFetch, MISDIRECTED } from './verified-fetch.ts'
 
 /**
- * Connection to the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY. Before the first request it
- * checks that the program at the address is Drape.
+ * Connection to the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY.
  * @throws UsageError if the key is not set, or one of them is invalid
  */
 export function readService(
   { DRAPE_URL = 'http://localhost:8080', DRAPE_API_KEY }: NodeJS.ProcessEnv,
   apiKey = DRAPE_API_KEY,
-): Required<Pick<ConnectionOptions, 'url' | 'fetch'>> & { readonly apiKey: string } {
+): Pick<ConnectionOptions, 'url'> & { readonly apiKey: string } {
   if (!apiKey) throw new UsageError('DRAPE_API_KEY is not set: the secret key sk_… of an account')
   try {
-    const url = readBase('DRAPE_URL', DRAPE_URL)
-    return { url, apiKey: readKey('The API key', apiKey), fetch: createVerifiedFetch(url) }
+    return { url: readBase('DRAPE_URL', DRAPE_URL), apiKey: readKey('The API key', apiKey) }
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(error.message) : error
   }
@@ -28,7 +24,6 @@ export async function explained<T>(answer: Promise<T>, then = ''): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    if (isApiError(error, 'UNEXPECTED_ANSWER') && error.status === MISDIRECTED) throw new ForeignService(error.message)
     if (!(error instanceof Error) || !/^Drape.+Error$/.test(error.name)) throw error
     throw new CheckFailure(`${error.message}${then}`)
   }

@@ -28,7 +28,6 @@ export interface ImportOptions {
   readonly path: string
   readonly url: string
   readonly apiKey: string
-  readonly fetch: typeof fetch
   readonly report?: string | undefined
   readonly waitsForImages: boolean
 }
@@ -48,7 +47,7 @@ export async function importProducts(options: ImportOptions): Promise<Record<str
   const state = await states.load(`${url} ${size} ${mtimeMs}`)
   await Promise.all([report, `${path}.import`].map(requireWritable))
   if (state.batchIds.length === 0) await rm(report, { force: true })
-  const connection = createConnection({ url, apiKey: options.apiKey, fetch: options.fetch, retries: 8 })
+  const connection = createConnection({ url, apiKey: options.apiKey, retries: 8 })
   const progress = createProgress(process.stderr)
   const counts = { products: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
   const fail = async (failures: readonly Failure[]) => {
