@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    setupFiles: ['test/support/environment.ts', ...(process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [])],
+    setupFiles: 'test/support/environment.ts',
     // Files of a worker share its modules, so each package is loaded once per worker. Tests must not leave anything behind in
     // a module.
     isolate: false,

@@ -16,11 +16,9 @@ export interface TestArguments {
   readonly changedSince: string | undefined
   /** Whether to skip tests whose programs are missing. */
   readonly allowMissing: boolean
-  /** Whether to print a table of the cost per file. */
-  readonly profile: boolean
 }
 
-const OWN = ['--all', '--allow-missing', '--profile']
+const OWN = ['--all', '--allow-missing']
 const OWN_VALUED = ['--lane', '--minutes']
 /** Options of vitest whose value can be the next word. */
 const VALUED = [
@@ -47,7 +45,6 @@ export function readTestArguments(all: readonly string[]): TestArguments {
     minutes: readMinutes(values['--minutes']),
     changedSince: changed < 0 ? undefined : (rest[changed].split('=')[1] ?? base ?? 'HEAD'),
     allowMissing: rest.includes('--allow-missing'),
-    profile: rest.includes('--profile'),
   }
 }
 

@@ -52,7 +52,6 @@ export const LANES = {
       'test/api/http/openapi/lint.test.ts',
       'test/client/package.test.ts',
       'test/clients/**',
-      'test/foreign-client/**',
       'test/products/**',
       'test/scripts/commands/mcp.test.ts',
       'test/scripts/engines/**',

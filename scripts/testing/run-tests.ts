@@ -8,8 +8,6 @@ import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
 import { presentFailures, presentRetried } from './failures.ts'
 import { getLane, type LaneName } from './lanes.ts'
-import { joinProcessorGroup, readGroupTime, readProcessorTime } from './processor-time.ts'
-import { presentProfile } from './profile.ts'
 import { countResults } from './reports.ts'
 import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
@@ -42,26 +40,21 @@ export async function runLane(
   settings: TestArguments,
   deadline: number | undefined,
 ): Promise<LaneResult> {
-  const { allowMissing, options, paths, profile } = settings
+  const { allowMissing, options, paths } = settings
   const long = lane === 'long'
   const folder = await mkdtemp(join(tmpdir(), 'drape-lane-'))
-  const [costs, unfinishedPath] = [join(folder, 'costs'), join(folder, 'unfinished')]
-  const group = `${process.pid}-${lane}`
+  const unfinishedPath = join(folder, 'unfinished')
   const env = {
     TEST_LANE: lane,
     TEST_UNFINISHED: unfinishedPath,
     ...(long ? { LONG_TESTS: '1' } : {}),
     ...(long && deadline === undefined ? {} : { TEST_DEADLINE: String(deadline ?? Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
-    ...(profile ? { TEST_PROFILE: costs, TEST_PROFILE_GROUP: group } : {}),
   }
-  if (profile) joinProcessorGroup(group)
   const { workers } = getLane(lane)
-  const startedAt = Date.now()
   const first = await runVitest([...options, ...(workers ? [`--maxWorkers=${workers}`] : []), ...files], env)
   const unfinished = (await readFile(unfinishedPath, 'utf8').catch(() => '')).split('\n').filter((path) => path !== '')
   const done = unfinished.length === 0 && paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
-  if (profile) console.log(await describeCosts(costs, { startedAt, group }))
   await rm(folder, { recursive: true })
   const counts = countRun(withoutFiles(done, unfinished), { options, allowMissing, long })
   return { counts, unfinished, lines: presentOutcome(first, done) }
@@ -70,15 +63,6 @@ export async function runLane(
 function presentOutcome(first: VitestRun, done: VitestRun): string[] {
   if (first.report === null || done.report === null) return []
   return [...presentRetried(first.report, done.report), ...presentFailures(done.report)]
-}
-
-async function describeCosts(path: string, { startedAt, group }: { startedAt: number; group: string }) {
-  const lines = (await readFile(path, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
-  const processorSeconds = readGroupTime(group) ?? readProcessorTime().children
-  return presentProfile(
-    lines.map((line) => JSON.parse(line)),
-    { startedAt, seconds: (Date.now() - startedAt) / 1000, processorSeconds },
-  )
 }
 
 /** What a deadline cut off is neither passed nor failed. */

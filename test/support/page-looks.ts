@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'puppeteer-core'
 import { expect } from 'vitest'
-import { releasePage, stillPage } from './still-page.ts'
 
 /** Folder for screenshots of the pages; without it, none are taken. */
 const SCREENSHOTS = process.env.SCREENSHOTS
@@ -49,11 +48,8 @@ export async function inspectLooks(
       await page.setViewport(viewport)
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
       await open()
-      if (SCREENSHOTS) {
-        await stillPage(page)
+      if (SCREENSHOTS)
         await page.screenshot({ path: join(SCREENSHOTS, `${name}-${size}-${scheme}.png`) as `${string}.png`, fullPage })
-        await releasePage(page)
-      }
       violations.push(...(await inspect(page)).map((violation) => `${name} ${look}: ${violation}`))
     }
   }
