@@ -21,11 +21,6 @@ const inShortForm = ({ long }: Circumstances) => !long
 const withAssets = ({ hasAssets }: Circumstances) => hasAssets
 
 export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
-  {
-    file: 'test/observability/scale-downs.test.ts',
-    reason: `1,000 scale-downs under the alerts of a real Prometheus; ${IS_LONG}`,
-    when: inShortForm,
-  },
   ...['passes its own tests', 'adds workers', 'goes back to the release', 'leaves its data'].map((test) => ({
     file: 'test/cluster/install/install.test.ts',
     test,
@@ -38,11 +33,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortForm,
   },
   {
-    file: 'test/cluster/install/gpu-pool.test.ts',
-    reason: `400 jobs for a CPU pool and a GPU pool at zero on a real node; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
     file: 'test/cluster/install/air-gap.test.ts',
     reason: `copies the images as for places without internet; ${IS_LONG}`,
     when: inShortForm,
@@ -50,11 +40,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
     file: 'test/cluster/many-pools.test.ts',
     reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
-    file: 'test/cluster/kueue.test.ts',
-    reason: `builds and runs Kueue; ${IS_LONG}`,
     when: inShortForm,
   },
   {

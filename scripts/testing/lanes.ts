@@ -41,7 +41,7 @@ export const LANES = {
       'test/chart/**',
       'test/cluster/**',
       'test/flow-s3.test.ts',
-      'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
+      'test/observability/{rules,runbook-commands,watched}.test.ts',
       'test/scripts/benchmarks/**',
       'test/scripts/stack/go-tool.test.ts',
     ],

@@ -54,10 +54,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
   let env: NodeJS.ProcessEnv
 
   beforeAll(async () => {
-    await writeFile(
-      join(CLIENT, 'drape_client/models.py'),
-      await presentPythonModels(REQUIREMENTS.python.find() ?? ''),
-    )
+    await writeFile(join(CLIENT, 'drape_client/models.py'), await presentPythonModels(REQUIREMENTS.python.find() ?? ''))
     drape = await startDrape({ credits: 1000 })
     await drape.startWorker()
     folder = await mkdtemp(join(tmpdir(), 'drape-python-'))

@@ -159,7 +159,7 @@ export function linesOf(output: string): Record<string, any>[] {
 }
 
 /** Resolves when the process answers on this port that it is ready. Throws if it ends. */
-export async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {
+async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {
   const isReady = () =>
     fetch(`${probeUrl}/readyz`).then(
       ({ ok }) => ok,
