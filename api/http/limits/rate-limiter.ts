@@ -1,7 +1,7 @@
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { createCache } from '../../shared/process/cache.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
-import { countTogether } from './count-together.ts'
-import { createLastCounts } from './last-counts.ts'
+import { type Counted, countTogether } from './count-together.ts'
 import { within } from './time-limit.ts'
 
 /** Timeout of the shared counter, after which it counts as unavailable and is not called for `BYPASS_MS`. */
@@ -14,6 +14,9 @@ const BYPASS_MS = 1000
  */
 const MAX_AHEAD = 64
 const SHARE_AHEAD = 0.001
+
+/** Maximum number of IDs that a replica counts for itself; the least recently counted ones are evicted first. */
+export const MAX_OWN = 20_000
 
 export interface Spent {
   readonly allowed: boolean
@@ -29,8 +32,7 @@ export type RateLimiter = (id: string, points?: number) => Promise<Spent>
 
 /**
  * A budget of `points` per window of `seconds` for each ID, shared by all replicas. While Redis does not respond in
- * time, each replica continues from the last known count and adds its own requests to the shared count later. A window
- * starts with the first spent point. `name` separates budgets.
+ * time, each replica counts for itself. A window starts with the first spent point. `name` separates budgets.
  */
 export function createRateLimiter({
   redis,
@@ -50,8 +52,21 @@ export function createRateLimiter({
 }): RateLimiter {
   const window = { points, duration: seconds, keyPrefix: `drape:rate:${name}` }
   const shared = new RateLimiterRedis({ ...window, storeClient: redis.client, useRedisPackage: true })
-  const spend = (id: string, requests: number) => settle(shared.consume(id, requests))
-  const count = createCounting({ redis, spend, last: createLastCounts({ seconds, now }), points, now, onLocal })
+  const own = createCache<{ readonly total: number; readonly endsAt: number }>({ max: MAX_OWN })
+  const spendAlone = async (id: string, requests: number): Promise<Counted> => {
+    const known = own.get(id)
+    const begun = known !== undefined && known.endsAt > now() ? known : { total: 0, endsAt: now() + seconds * 1000 }
+    own.set(id, { ...begun, total: begun.total + requests })
+    return { total: begun.total + requests, resetSeconds: Math.ceil((begun.endsAt - now()) / 1000) }
+  }
+  const count = createCounting({
+    redis,
+    spend: (id, requests) => settle(shared.consume(id, requests)),
+    spendAlone,
+    points,
+    now,
+    onLocal,
+  })
 
   return async (id, spent) => {
     const { total, resetSeconds } = await count(id, spent)
@@ -64,28 +79,18 @@ export function createRateLimiter({
   }
 }
 
-/** Local state of shared counters, used while Redis does not respond. */
-export interface LocalState<A, C> {
-  /** Requests that the shared counter is missing; they count as added from now on. */
-  takeOwed(id: string): number
-  /** Records a response of the shared counter. */
-  note(id: string, answer: A): C
-  /** Counts requests on top of the last known state, because the shared counter did not respond. */
-  add(id: string, counting: { readonly requests: number; readonly owed: number }): C
-}
-
-/** Counts requests with `spend`, or locally with `last` while Redis is unavailable or slow. */
-export function createCounting<A, C extends { readonly total: number }>({
+/** Counts requests with `spend`, or with `spendAlone` while Redis is unavailable or slow. */
+export function createCounting<C extends { readonly total: number }>({
   redis,
   spend,
-  last,
+  spendAlone,
   points,
   now,
   onLocal = () => {},
 }: {
   redis: Redis
-  spend: (id: string, requests: number) => Promise<A>
-  last: LocalState<A, C>
+  spend: (id: string, requests: number) => Promise<C>
+  spendAlone: (id: string, requests: number) => Promise<C>
   points: number
   now: () => number
   onLocal?: (() => void) | undefined
@@ -93,27 +98,23 @@ export function createCounting<A, C extends { readonly total: number }>({
   let bypassUntil = 0
   const count = async (id: string, requests: number): Promise<C> => {
     if (redis.isReady() && now() >= bypassUntil) {
-      const owed = last.takeOwed(id)
       try {
-        return last.note(id, await within(COUNTER_TIMEOUT_MS, spend(id, requests + owed)))
+        return await within(COUNTER_TIMEOUT_MS, spend(id, requests))
       } catch {
-        // A late response has counted these requests too: a slow Redis must not count them twice.
         bypassUntil = now() + BYPASS_MS
-        onLocal()
-        return last.add(id, { requests, owed: 0 })
       }
     }
     onLocal()
-    return last.add(id, { requests, owed: requests })
+    return spendAlone(id, requests)
   }
   return countTogether(count, { maxAhead: Math.min(MAX_AHEAD, Math.floor(points * SHARE_AHEAD)) })
 }
 
 /** A refusal is a result too; only errors of the counter are thrown. */
-async function settle(counting: Promise<RateLimiterRes>): Promise<{ total: number; ms: number }> {
+async function settle(counting: Promise<RateLimiterRes>): Promise<Counted> {
   const { consumedPoints, msBeforeNext } = await counting.catch((reason) => {
     if (reason instanceof RateLimiterRes) return reason
     throw reason
   })
-  return { total: consumedPoints, ms: msBeforeNext }
+  return { total: consumedPoints, resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) }
 }

@@ -1,6 +1,6 @@
+import { createCache } from '../../shared/process/cache.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
-import { createLastLevels } from './last-levels.ts'
-import { createCounting, type RateLimiter } from './rate-limiter.ts'
+import { createCounting, MAX_OWN, type RateLimiter } from './rate-limiter.ts'
 
 /** Tolerance for rounding the level, in tokens. */
 const EPSILON = 1e-6
@@ -28,7 +28,7 @@ return string.format('%.6f', level)`
 
 /**
  * A token bucket per ID, shared by all replicas: up to `burst` tokens, refilled by `perMinute`. While Redis does not
- * respond in time, each replica continues from the last known level. `name` separates buckets.
+ * respond in time, each replica fills buckets of its own. `name` separates buckets.
  */
 export function createTokenBucket({
   redis,
@@ -48,19 +48,25 @@ export function createTokenBucket({
 }): RateLimiter {
   // An account with a budget of 0 is refused because its burst is 0.
   const perSecond = Math.max(perMinute, 1) / 60
-  const spend = async (id: string, tokens: number) => ({
-    before: Number(
-      await redis.client.eval(SPEND, {
-        keys: [`drape:bucket:${name}:${id}`],
-        arguments: [String(burst), String(perSecond), String(tokens)],
-      }),
-    ),
-    tokens,
-  })
+  /** The level after these tokens, as if the bucket could hold all of them. */
+  const spend = async (id: string, tokens: number) => {
+    const before = await redis.client.eval(SPEND, {
+      keys: [`drape:bucket:${name}:${id}`],
+      arguments: [String(burst), String(perSecond), String(tokens)],
+    })
+    return { total: Number(before) + tokens }
+  }
+  const own = createCache<{ readonly level: number; readonly at: number }>({ max: MAX_OWN })
+  const spendAlone = async (id: string, tokens: number) => {
+    const { level, at } = own.get(id) ?? { level: 0, at: 0 }
+    const before = Math.max(0, level - ((now() - at) / 1000) * perSecond)
+    own.set(id, { level: before + Math.max(0, Math.min(tokens, Math.floor(burst - before))), at: now() })
+    return { total: before + tokens }
+  }
   const count = createCounting({
     redis,
     spend,
-    last: createLastLevels({ burst, perSecond, now }),
+    spendAlone,
     points: burst,
     now,
     onLocal,

@@ -20,7 +20,7 @@ const MIN_SPREAD_SECONDS = 2
 
 /**
  * Spends one request of the account's token buckets for reads, writes or `polls` of listeners, shared by all replicas;
- * while Redis does not respond in time, each replica continues from the last known level. Sets `RateLimit-Limit`
+ * while Redis does not respond in time, each replica counts for itself. Sets `RateLimit-Limit`
  * (requests per minute), `RateLimit-Remaining` (current burst) and `RateLimit-Reset` (seconds until the full burst is
  * available). Throws `RATE_LIMITED` with `Retry-After`: the seconds until this request would be allowed, and a random
  * share, so that callers that were refused together do not return together.

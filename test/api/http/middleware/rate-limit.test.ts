@@ -140,22 +140,7 @@ describe('the rate limit', async () => {
     await redis.restart()
   })
 
-  it('continues from the last known count while Redis hangs, and counts that in a metric', async () => {
-    const { apiKey } = await drape.createAccount(0, { writesPerMinute: 5 })
-    const spent = await Promise.all(Array.from({ length: 5 }, () => write(apiKey)))
-    expect(statuses(spent, 400)).toBe(5)
-    process.kill(redis.pid, 'SIGSTOP')
-    try {
-      const answers = await Promise.all(Array.from({ length: 8 }, () => write(apiKey)))
-      expect(statuses(answers, 429)).toBe(8)
-    } finally {
-      process.kill(redis.pid, 'SIGCONT')
-    }
-    const metrics = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
-    expect(Number(/^drape_rate_limit_local_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0)
-  })
-
-  it('answers at once while Redis hangs', async () => {
+  it('answers at once while Redis hangs, and counts that in a metric', async () => {
     const { apiKey } = await drape.createAccount(0, { writesPerMinute: 5 })
     process.kill(redis.pid, 'SIGSTOP')
     try {
@@ -164,5 +149,7 @@ describe('the rate limit', async () => {
     } finally {
       process.kill(redis.pid, 'SIGCONT')
     }
+    const metrics = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+    expect(Number(/^drape_rate_limit_local_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0)
   })
 })
