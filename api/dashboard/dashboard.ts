@@ -19,8 +19,6 @@ import { verifyPassword } from './password.ts'
 import { openFormPages, redisplayRejectedForm } from './redisplay-rejected-form.ts'
 import { refuseByPage } from './refusals.ts'
 import { reportDuplicateSubmission } from './report-duplicate-submission.ts'
-import { recallForms, saveFormOfExpiredSession } from './save-form-of-expired-session.ts'
-import { createSavedForms } from './saved-forms.store.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors } from './second-factors.store.ts'
 import {
@@ -87,8 +85,6 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(readForm())
   app.use(redisplayRejectedForm(runSignIns))
   app.use(runSignIns)
-  const savedForms = createSavedForms(database)
-  app.use(saveFormOfExpiredSession({ sessions, savedForms }))
   // Require a session first, so that strangers cannot probe which pages exist.
   app.use(requireOperator)
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
@@ -101,7 +97,6 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
     if (ctx.state.operator?.accountId === null) ctx.state.openWork = await countOpenWork()
     await next()
   })
-  app.use(recallForms({ savedForms }))
   app.use(redisplayRejectedForm(runPages))
   app.use(reportDuplicateSubmission({ audit: createOperatorAudit(database) }))
   app.use(runPages)

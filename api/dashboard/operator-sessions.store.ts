@@ -30,12 +30,7 @@ const SessionRow = Type.Object({
 })
 export type Session = Static<typeof SessionRow>
 
-const FormKeyRow = Type.Object({ operatorId: Type.String(), formKey: Type.Unsafe<Buffer>({}) })
-/** Form key of a session, and the operator of the session. */
-export type FormKey = Static<typeof FormKeyRow>
-
-/** Days that an ended session is kept to attribute forms that are still open in its browser, and sessions of an operator. */
-const ENDED_DAYS = 7
+/** Sessions of an operator. */
 const MAX_SESSIONS = 100
 
 const isLive = sql.fragment`
@@ -58,12 +53,12 @@ export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 /** Store of operator sessions. Only hashes of the tokens are stored. */
 export function createOperatorSessions(database: Database) {
   return {
-    /** Creates a session and returns its token. Deletes sessions that ended long ago, and the oldest ones of the operator. */
+    /** Creates a session and returns its token. Deletes sessions that have ended, and the oldest ones of the operator. */
     insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
         with ended as (
-          delete from operator_sessions where seen_at < now() - make_interval(days => ${ENDED_DAYS}) or hash in (
+          delete from operator_sessions where not (${isLive}) or hash in (
             select hash from operator_sessions where operator_id = ${operatorId}
             order by created_at desc offset ${MAX_SESSIONS - 1})
         )
@@ -81,18 +76,6 @@ export function createOperatorSessions(database: Database) {
     find: (token: string): Promise<Session | null> =>
       database.maybeOne(sql.type(rowType(SessionRow))`
         select ${columns} from operator_sessions, operators where ${isOf(token)}`),
-
-    /** The session of this token if it has expired and its operator is active; otherwise an empty list. */
-    findEnded: (token: string): Promise<readonly FormKey[]> =>
-      database.any(sql.type(rowType(FormKeyRow))`
-        select operator_id as "operatorId", form_key as "formKey"
-        from operator_sessions join operators on operators.id = operator_id
-        where hash = ${sql.binary(hashOf(token))} and operators.is_active and not (${isLive})`),
-
-    /** Form keys of every session of the operator, live or ended. */
-    listFormKeys: (operatorId: string): Promise<readonly FormKey[]> =>
-      database.any(sql.type(rowType(FormKeyRow))`
-        select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
 
     /** Ends all other sessions of the operator, and sign-ins that await a code. Call in a transaction: new ones wait for its end. */
     deleteOthers: async (operatorId: string, token: string): Promise<void> => {

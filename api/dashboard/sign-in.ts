@@ -203,7 +203,7 @@ export interface SignInPage {
 export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const message = problem ?? (query.has('ended') ? explainEndedSession(next) : query.has('late') ? LATE_CODE : '')
+  const message = problem ?? (query.has('ended') ? ENDED : query.has('late') ? LATE_CODE : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
@@ -218,11 +218,7 @@ ${when(passwords, presentPasswordForm({ provider, email, next, kept: ctx.state.f
 
 const LATE_CODE = `A code is accepted only within ${SIGN_IN_MINUTES} minutes after the password. Sign in again.`
 
-function explainEndedSession(next: string): string {
-  return /[?&]kept=/.test(next)
-    ? 'Your session has ended, and your form was not submitted. Sign in again to return to the form with the values that you typed, except secrets.'
-    : 'Your session has ended. Your last request was not executed.'
-}
+const ENDED = 'Your session has ended. Your last request was not executed.'
 
 function presentPasswordForm({
   provider,

@@ -1465,23 +1465,6 @@ comment on column operator_sessions.hash is 'hash of the cookie';
 comment on column operator_sessions.seen_at is 'time of the last request';
 create index operator_sessions_operator on operator_sessions (operator_id);
 
--- Forms that were sent after their session had ended, for the operator of that session alone, who signs in again and sends them anew.
-create table operator_kept_forms (
-  -- ID of the form.
-  form text primary key,
-  operator_id text not null references operators (id) on delete cascade,
-  -- The path that the form posts to.
-  action text not null,
-  -- As in the body of the request, without secrets.
-  fields text not null,
-  created_at timestamptz not null default now()
-);
-comment on table operator_kept_forms is 'restores an unsent form after the session has ended
-lifetime: 60 minutes; deleted when another form is stored
-erased by: signing in and opening the form';
-comment on column operator_kept_forms.operator_id is 'the operator';
-comment on column operator_kept_forms.fields is 'typed values, without secrets';
-
 -- Who did what, when, to what, and why.
 create table operator_audit (
   id bigint generated always as identity primary key,

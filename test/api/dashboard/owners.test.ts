@@ -7,7 +7,6 @@ import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperatorSignIns } from '../../../api/dashboard/operator-sign-ins.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
-import { createSavedForms } from '../../../api/dashboard/saved-forms.store.ts'
 import { createRateLimiter } from '../../../api/http/limits/rate-limiter.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
@@ -360,7 +359,7 @@ describe('an owner of an account', async () => {
     expect(await countKeys()).toEqual([99, 100])
   })
 
-  it('adds a limited number of sessions, unsent forms and changes', async () => {
+  it('adds a limited number of sessions and changes', async () => {
     const { database, options } = dashboard
     const email = 'gus@alpha.example'
     const { id } = await createOperators(database).insert({
@@ -370,16 +369,12 @@ describe('an owner of an account', async () => {
       accountId: own.accountId,
     })
     await database.query(sql.unsafe`
-      with sessions as (
-        insert into operator_sessions (hash, operator_id) select sha256(i::text::bytea), ${id} from generate_series(1, 150) as i
-      )
-      insert into operator_kept_forms (form, operator_id, action, fields)
-      select 'form' || i, ${id}, '/operators', '' from generate_series(1, 30) as i`)
+      insert into operator_sessions (hash, operator_id) select sha256(i::text::bytea), ${id} from generate_series(1, 150) as i`)
     const gus = await dashboard.signIn(email)
-    await createSavedForms(database).insert({ form: 'newest', operatorId: id, action: '/operators', fields: '' })
-    const count = (table: string) =>
-      database.oneFirst(sql.unsafe`select count(*)::integer from ${sql.identifier([table])} where operator_id = ${id}`)
-    expect([await count('operator_sessions'), await count('operator_kept_forms')]).toEqual([100, 20])
+    const count = database.oneFirst(
+      sql.unsafe`select count(*)::integer from operator_sessions where operator_id = ${id}`,
+    )
+    expect(await count).toBe(100)
     const forms = { redis: options.redis, name: 'forms', points: 600, seconds: 600 }
     expect((await createRateLimiter(forms)(id, 599)).allowed).toBe(true)
     const start = () => gus.submit('/second-factor', '/second-factor/start')

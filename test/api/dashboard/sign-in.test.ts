@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createIdentityProvider } from '../../../api/dashboard/identity-provider.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperatorSessions } from '../../../api/dashboard/operator-sessions.store.ts'
@@ -312,112 +311,6 @@ describe('a session of the dashboard', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, place])
     expect((await browser.get(place)).text).toContain('was not executed')
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
-  })
-
-  describe('that ends while a form is open', () => {
-    const typed = { name: '"><script>Late</script>', retentionDays: '7', email: 'late@example.com' }
-    const expire = ({ cookie }: { cookie: string }) =>
-      dashboard.database.query(sql.unsafe`
-        update operator_sessions set seen_at = now() - interval '31 minutes'
-        where hash = sha256(${cookie.split('=')[1]}::text::bytea)`)
-    const countKept = () => dashboard.database.oneFirst(sql.unsafe`select count(*)::int from operator_kept_forms`)
-    const signIn = (operator: { email: string; password: string }, next: string) =>
-      dashboard.openBrowser().post('/sign-in', new URLSearchParams({ ...operator, next }))
-    /** Sends a form of this page after the session has ended; returns where the sign-in leads to. */
-    const sendLate = async (page: string, action: string, values: Readonly<Record<string, string>>) => {
-      const browser = await dashboard.signIn()
-      const { form } = readFormFields((await browser.get(page)).text, action)
-      await expire(browser)
-      const { status, headers } = await browser.post(action, new URLSearchParams({ form, ...values }))
-      const place = new URL(headers.get('location') ?? '', dashboard.url)
-      expect([status, place.pathname, place.searchParams.get('ended')]).toEqual([303, '/sign-in', 'true'])
-      const shown = await dashboard.openBrowser().get(`${place.pathname}${place.search}`)
-      expect(shown.text).toContain('return to the form with the values that you typed')
-      expect(shown.text).not.toContain('Late')
-      return { next: place.searchParams.get('next') ?? '', browser, form }
-    }
-
-    it('returns to the page after the sign-in, with the typed values and without executing the form', async () => {
-      const { next } = await sendLate('/accounts/new', '/accounts', typed)
-      expect(next).toMatch(/^\/accounts\/new\?kept=[\w-]{22}$/)
-      expect((await signIn(OPERATOR, next)).headers.get('location')).toBe(next)
-      const again = await dashboard.signIn()
-      const { text } = await again.get(next)
-      expect(text).toContain('the form was not executed')
-      expect(text).not.toContain('<script')
-      const shown = readFormFields(text, '/accounts')
-      expect(shown).toMatchObject(typed)
-      expect((await again.get(`/shops/new?kept=${next.split('=')[1]}`)).text).not.toContain('Late')
-      expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts where email = 'late@example.com'`)).toBe(
-        false,
-      )
-      expect((await again.post('/accounts', new URLSearchParams(shown))).text).toContain('Account created')
-      expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts where email = 'late@example.com'`)).toBe(
-        true,
-      )
-      expect(await countKept()).toBe(0)
-    })
-
-    it('shows nothing of the form to another operator who signs in', async () => {
-      const other = { email: 'somebody@example.com', password: 'a long password of another' }
-      await createOperators(dashboard.database).insert({
-        email: other.email,
-        name: null,
-        role: 'admin',
-        passwordHash: hashQuickly(other.password),
-      })
-      const { next } = await sendLate('/accounts/new', '/accounts', typed)
-      expect((await signIn(other, next)).headers.get('location')).toBe(next)
-      const { status, text } = await (await dashboard.signIn(other.email)).get(next)
-      expect([status, text.includes('Late'), text.includes('late@')]).toEqual([200, false, false])
-    })
-
-    it('stores no secret, nothing for longer than an hour, and nothing without a session', async () => {
-      const account = { account: 'acc_1', domain: 'late.example', secret: 'a-late-secret-of-16' }
-      const { next, form } = await sendLate('/shops/new', '/shops', account)
-      const rows = await dashboard.database.any(sql.unsafe`select * from operator_kept_forms where action = '/shops'`)
-      expect(JSON.stringify(rows)).toContain('late.example')
-      expect(JSON.stringify(rows)).not.toContain('a-late-secret')
-      const again = await dashboard.signIn()
-      expect((await again.get(next)).text).toContain('late.example')
-      await dashboard.database.query(
-        sql.unsafe`update operator_kept_forms set created_at = now() - interval '61 minutes'`,
-      )
-      expect((await again.get(next)).text).not.toContain('late.example')
-      const stranger = dashboard.openBrowser()
-      for (const cookie of ['', 'drape-operator=unknown']) {
-        stranger.cookie = cookie
-        const { headers } = await stranger.post('/shops', new URLSearchParams({ form, domain: 'stranger.example' }))
-        expect(headers.get('location')).toBe('/sign-in?ended=true&next=%2Fshops%2Fnew')
-      }
-      expect(JSON.stringify(await dashboard.database.any(sql.unsafe`select * from operator_kept_forms`))).not.toContain(
-        'stranger',
-      )
-    })
-
-    it('returns to the page of an upload, whose file is not received', async () => {
-      const { id } = await createAccounts(dashboard.database).insert({ name: 'Logo', email: null, credits: 0 })
-      const [page, browser] = [`/accounts/${id}`, await dashboard.signIn()]
-      const { form } = readFormFields((await browser.get(page)).text, `${page}/logo`)
-      await expire(browser)
-      const body = new FormData()
-      body.set('form', form)
-      body.set('logo', new Blob(['an image']))
-      const { headers } = await browser.post(`${page}/logo`, body)
-      expect(headers.get('location')).toBe(`/sign-in?ended=true&next=${encodeURIComponent(page)}`)
-      expect((await browser.get(headers.get('location') ?? '')).text).toContain('Your last request was not executed.')
-    })
-
-    it('shows the form again when the operator has signed in in another tab', async () => {
-      const browser = await dashboard.signIn()
-      const { form } = readFormFields((await browser.get('/accounts/new')).text, '/accounts')
-      await expire(browser)
-      browser.cookie = (await dashboard.signIn()).cookie
-      const answer = await browser.post('/accounts', new URLSearchParams({ form, ...typed, name: 'Twice' }))
-      expect(answer.headers.get('location')).toMatch(/^\/accounts\/new\?kept=/)
-      expect((await browser.get(answer.headers.get('location') ?? '')).text).toContain('value="Twice"')
-      expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts where name = 'Twice'`)).toBe(false)
-    })
   })
 
   it('ends at sign-out, even for a copy of the cookie', async () => {
