@@ -6,7 +6,6 @@ import type { Generations } from '../shared/generations/generations.store.ts'
 import type { WorkerOperations } from '../shared/generations/worker-calls.ts'
 import { createImages } from '../shared/image/images.store.ts'
 import { createProvenanceKeys } from '../shared/provenance/provenance-keys.store.ts'
-import { createResultMarks } from '../shared/provenance/result-marks.store.ts'
 import { createObjects } from '../shared/storage/objects.store.ts'
 import { createSafetyRefusals } from './safety-refusals.store.ts'
 
@@ -18,7 +17,6 @@ import { createSafetyRefusals } from './safety-refusals.store.ts'
 export function createWorkerOperations(database: Database, generations: Generations): WorkerOperations {
   const images = createImages(database)
   const objects = createObjects(database)
-  const marks = createResultMarks(database)
   const refusals = createSafetyRefusals(database)
   const products = createWorkerProducts(database)
   const { start, handBack, renew, spare } = generations
@@ -30,12 +28,9 @@ export function createWorkerOperations(database: Database, generations: Generati
     retry: ({ failure, ...attempt }) =>
       generations.retry({ ...attempt, ...(failure && { failure: { ...failure, code: failure.code as ErrorCode } }) }),
     fail: ({ code, ...failure }) => generations.fail({ ...failure, code: code as ErrorCode }),
-    insertResult: async ({ mark, bytes, hash, ...result }, about) => {
+    insertResult: ({ bytes, hash, ...result }) => {
       const { id, attempt } = result
-      if (!(await objects.insertResult({ key: keyOf(result), bytes, hash, id, attempt }))) return false
-      // Before the result can be delivered, and only if there is a result that carries it: the row never expires.
-      if (mark !== null) await marks.insert(mark, about)
-      return true
+      return objects.insertResult({ key: keyOf(result), bytes, hash, id, attempt })
     },
     complete: ({ outcome, ...result }) =>
       generations.complete({
@@ -61,7 +56,6 @@ export function createWorkerOperations(database: Database, generations: Generati
     noteDetection: products.noteDetection,
     insertProductImage: (image) => objects.insert({ ...image, externalUserId: null, kind: 'product', expiresAt: null }),
     findChangedProducts: (args) => products.findChanged(args.products),
-    findMark: ({ id }) => marks.find(id),
     noteProvenanceKey: createProvenanceKeys(database).note,
   }
 }

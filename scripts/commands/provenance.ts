@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
 import type { ProvenanceReport } from '../../api/shared/provenance/verify.ts'
-import type { FoundMark } from '../../worker/outputs/mark/find-mark.ts'
-import { type Answer, type FreeCommand, inClone } from './command.ts'
+import type { Answer, FreeCommand } from './command.ts'
 import { argument, type Options, option, required, UsageError } from './options.ts'
 
 export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
@@ -14,35 +13,20 @@ export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
       option('--trust <file>', 'certificates in PEM; the certificate of the image must lead to one of them'),
       option('--ingredient <file>', 'an image; shows whether the result was made from it'),
       option('--salt <hex>', 'ingredientSalt of the generation, for --ingredient'),
-      option('--mark <folder>', 'models of the imperceptible mark: read the mark, and look it up in DATABASE_URL'),
     ],
     run: verify,
   },
 }
 
-async function verify({ file, trust, ingredient, salt, mark: folder }: Options): Promise<Answer> {
+async function verify({ file, trust, ingredient, salt }: Options): Promise<Answer> {
   const bytes = await read(required(file, 'file'))
   const anchors = trust === undefined ? [] : readCertificates(String(await read(trust)))
   // Its packages take as long to load as most commands to run.
   const { verifyProvenance } = await import('../../api/shared/provenance/verify.ts')
   const report = await verifyProvenance(bytes, { anchors })
   const isIngredient = ingredient === undefined ? undefined : await contains(report, await read(ingredient), salt)
-  const mark = folder === undefined ? undefined : await readMark(bytes, folder)
   if (report.status !== 'valid' || isIngredient === false) process.exitCode = 1
-  return { ...report, ...(isIngredient !== undefined && { isIngredient }), ...(mark !== undefined && { mark }) }
-}
-
-/** The models need packages that the image of the API does not have. */
-async function readMark(image: Uint8Array, folder: string): Promise<FoundMark> {
-  const databaseUrl = process.env.DATABASE_URL ?? ''
-  if (databaseUrl === '') throw new UsageError('--mark requires DATABASE_URL')
-  const [{ createDatabase }, { createResultMarks }] = await Promise.all([
-    import('../../api/shared/database/database.ts'),
-    import('../../api/shared/provenance/result-marks.store.ts'),
-  ])
-  const { findMark } = await inClone('--mark', () => import('../../worker/outputs/mark/find-mark.ts'))
-  const database = createDatabase(databaseUrl, { poolSize: 1 })
-  return findMark(image, { folder, find: createResultMarks(database).find }).finally(() => database.end())
+  return { ...report, ...(isIngredient !== undefined && { isIngredient }) }
 }
 
 /** Whether the image, or its normalised form in the storage, is among the ingredients. */

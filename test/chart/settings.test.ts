@@ -155,23 +155,6 @@ it.skipIf(chart === null)('workers estimate ages only if ageCheck.enabled', asyn
   expect(env.filter(isAge)).toEqual([{ name: 'AGE_CHECK', value: 'true' }])
 })
 
-describe.skipIf(chart === null)('the imperceptible mark', () => {
-  const isMark = ({ name }: Rendered) => /mark/i.test(String(name))
-
-  it('is off by default', async () => {
-    const { env, volumes } = await templateOf({})
-    expect([...env, ...volumes].filter(isMark)).toEqual([])
-  })
-
-  it('has its models from a claim that workers mount', async () => {
-    const { env, volumes } = await templateOf({ 'provenance.mark.claim': 'trustmark' })
-    expect(env.filter(isMark)).toEqual([{ name: 'MARK_DIR', value: '/var/lib/drape-mark' }])
-    expect(volumes.filter(isMark)).toEqual([
-      { name: 'mark', mountPath: '/var/lib/drape-mark', readOnly: true, claim: 'trustmark' },
-    ])
-  })
-})
-
 describe.skipIf(chart === null)('the key that signs receipts', () => {
   const envOf = (objects: readonly Rendered[]) =>
     (named(objects, 'Deployment', 'drape-api').spec.template.spec.containers[0].env as Rendered[])

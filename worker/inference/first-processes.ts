@@ -14,7 +14,6 @@ export function forkFirst(config: WorkerConfig, { host, startInference }: Surrou
       ...childEnvironment(host.env),
       ENGINES: config.ENGINES.join(','),
       MODEL_DIR: config.MODEL_DIR,
-      MARK_DIR: config.MARK_DIR,
       AGE_CHECK: config.AGE_CHECK,
       ENGINE_DIR: config.ENGINE_DIR,
       DOWNLOADED_ENGINES: config.DOWNLOADED_ENGINES,

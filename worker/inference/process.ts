@@ -11,7 +11,6 @@ import { hashWeights } from '../engines/weights.ts'
 import { createLastPhoto } from '../job/last-photo.ts'
 import { preparePhoto } from '../job/prepare-photo.ts'
 import { tryOn } from '../job/try-on.ts'
-import { openMark } from '../outputs/mark/mark.ts'
 import { AGE_MODEL } from '../outputs/safety/age.ts'
 import { EXPOSURE_MODEL } from '../outputs/safety/exposure.ts'
 import { findDeviceFault } from './device-fault.ts'
@@ -27,7 +26,7 @@ const SAFETY_MODELS: readonly string[] = [EXPOSURE_MODEL, AGE_MODEL]
 // Exit with the worker.
 process.on('disconnect', () => process.exit(0))
 
-const { models, engines, mark, manifests, proofs } = await prepare().catch(exitUnready)
+const { models, engines, manifests, proofs } = await prepare().catch(exitUnready)
 const aborts = new Map<number, AbortController>()
 const lastPhoto = createLastPhoto()
 /** Work that waits for a worker follows its start at once: it must not wait for a run that warms up. */
@@ -71,7 +70,7 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     const result =
       work === 'prepare'
         ? await preparePhoto(request as never, { models })
-        : await tryOn(request as never, { models, engines, mark, lastPhoto, ...context })
+        : await tryOn(request as never, { models, engines, lastPhoto, ...context })
     send({ type: 'done', id, result })
   } catch (error) {
     send({ type: 'failed', id, error: failureOf(error) })
@@ -94,7 +93,7 @@ function failureOf(error: unknown): Failure {
 }
 
 async function prepare() {
-  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', MARK_DIR = '', AGE_CHECK = '' } = process.env
+  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', AGE_CHECK = '' } = process.env
   const { ACKNOWLEDGE_NON_COMMERCIAL = '', DOWNLOADED_ENGINES = '' } = process.env
   const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
@@ -116,7 +115,6 @@ async function prepare() {
     Object.assign(proofs, await runSelfTest({ models, engines: opened }))
     for (const [name, engine] of opened) engines.set(name, engine)
   }
-  const mark = MARK_DIR === '' ? null : await openMark(MARK_DIR, { provider })
   await open(names.filter((name) => !downloaded.includes(name)))
   await openWhenComplete(downloaded, {
     directory: ENGINE_DIR,
@@ -129,7 +127,7 @@ async function prepare() {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }
   })
-  return { models, engines, mark, manifests, proofs }
+  return { models, engines, manifests, proofs }
 }
 
 /** Reports the problem to the worker's readiness probe. */

@@ -9,7 +9,6 @@ import type { EngineKind } from '../../api/shared/engines/engine-catalogue.ts'
 import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generations/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DownloadProgress } from '../engines/files/open-complete.ts'
-import type { Marked } from '../outputs/mark/embed.ts'
 import type { Person } from '../vision/person/person.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
@@ -48,8 +47,6 @@ export interface TryOnRequest {
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
   readonly logo: Uint8Array | 'missing' | null
-  /** ID to mark the result with; null or absent for none. */
-  readonly markId?: string | null
   /** The caller's texts and classifications of the product, for its category. */
   readonly product: {
     readonly title: string | null
@@ -70,8 +67,6 @@ export interface TryOnResult {
   /** Perceptual hash; null when the image has none. */
   readonly hash: string | null
   readonly format: Options['format']
-  /** Outcome of the imperceptible mark; null if none was requested. */
-  readonly mark: Omit<Marked, 'bitmap'> | null
   readonly warnings: readonly string[]
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>

@@ -24,8 +24,6 @@ const schema = Type.Object({
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   MODEL_DIR,
-  /** Directory with the models of the imperceptible mark; none: results are not marked. */
-  MARK_DIR: Type.String({ default: '' }),
   /** Directory with one subdirectory per external engine, named after the engine. */
   ENGINE_DIR: Type.String({ default: '' }),
   /** Names of engines in ENGINE_DIR whose files another process completes while the worker starts. */

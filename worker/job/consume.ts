@@ -44,8 +44,6 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly signResult: SignResult
-  /** Creates an ID for the mark of a new result; null if results of this engine are not marked. */
-  readonly createMark: (engine: string) => string | null
   /** Asks the operator's list about images; null without a list. */
   readonly askList: AskList | null
   /** SHA-256 of the model files of an engine; null for an engine without model files. */
@@ -113,7 +111,7 @@ async function shouldYield(
   return live.some((other) => !failedOn.includes(other.worker))
 }
 
-/** The result of the earlier generation that the job names, without the mark's row, which exists. Null if it was deleted meanwhile. */
+/** The result of the earlier generation that the job names. Null if it was deleted meanwhile. */
 async function reuseResult(
   { reuse, options: { format } }: TryOnJob,
   lease: Lease,
@@ -127,7 +125,6 @@ async function reuseResult(
     image,
     format,
     hash: (await lease.during(hashImage(image)))?.hash ?? null,
-    mark: null,
     timings: {},
     ...(ingredientSalt !== null && { ingredientSalt }),
     ...(layers !== null && { layers }),
@@ -148,10 +145,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
   const original: Under = { photo, crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto') }
-  const finish: PassParts['finish'] = {
-    logo: logoKey === null ? null : (logo ?? 'missing'),
-    markId: options.createMark(job.engine),
-  }
+  const finish: PassParts['finish'] = { logo: logoKey === null ? null : (logo ?? 'missing') }
   const attempt = { job, lease, options }
   const drawn = await drawLayers(job, original, async (pass) => {
     lease.report(pass.progress[0])
@@ -164,7 +158,6 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       throw withFields(error, pass.index, order)
     }
   })
-  const mark = markOf(finish.markId ?? null, drawn, attempt)
   const garments = await Promise.all(drawn.applied.map(({ pass }) => loading[pass.index]))
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
@@ -176,14 +169,14 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       products: garments.map(({ bytes }) => bytes),
     }),
   )
-  return { ...drawn, ...signed, mark }
+  return { ...drawn, ...signed }
 }
 
 interface PassParts {
   readonly pass: PlacedPass
   readonly garment: Awaited<ReturnType<typeof loadProductImage>>
   /** What is drawn on the result of the job. */
-  readonly finish: Pick<TryOnRequest, 'logo' | 'markId'>
+  readonly finish: Pick<TryOnRequest, 'logo'>
 }
 
 function requestOf(
@@ -196,7 +189,7 @@ function requestOf(
     ...under,
     garment: garment.bytes,
     garmentHash: garment.hash,
-    ...(isLast ? finish : { logo: null, markId: null }),
+    ...(isLast ? finish : { logo: null }),
     product: {
       title: product.title,
       description: product.description,
@@ -219,20 +212,6 @@ interface PassAttempt extends Attempt {
   readonly pass: PlacedPass
   /** The photo of the caller, whose hashes decide in every pass. */
   readonly original: Under
-}
-
-/** The mark that the result carries; null if it carries none. */
-function markOf(
-  id: string | null,
-  { mark, engine }: TryOnResult,
-  { job: { generationId }, options: { metrics, log } }: Attempt,
-): SignedResult['mark'] {
-  if (id === null || mark === null) return null
-  const { outcome } = mark
-  metrics.marks.inc({ outcome })
-  if (outcome !== 'visible' && outcome !== 'unreadable') return { id, engine: engine.name, version: engine.version }
-  log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
-  return null
 }
 
 /** Runs the inference within the safety policy of the job. Records the check that refuses the job, for an appeal. */
@@ -276,14 +255,13 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
   })
 }
 
-type SignedResult = Omit<DrawnLayers, 'mark'> &
-  Signed & { readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark'] }
+type SignedResult = DrawnLayers & Signed
 
 /** What is stored of a result, of this job or of an earlier one. */
 interface FinishedResult
   extends Pick<
     SignedResult,
-    'image' | 'format' | 'hash' | 'mark' | 'warnings' | 'timings' | 'category' | 'quality' | 'layers' | 'applied'
+    'image' | 'format' | 'hash' | 'warnings' | 'timings' | 'category' | 'quality' | 'layers' | 'applied'
   > {
   readonly engine: Static<typeof EngineInfoSchema>
   readonly ingredientSalt?: string
@@ -295,7 +273,6 @@ async function store(job: TryOnJob, result: FinishedResult, options: ConsumeOpti
   const {
     format,
     hash,
-    mark,
     warnings,
     timings,
     category,
@@ -306,7 +283,7 @@ async function store(job: TryOnJob, result: FinishedResult, options: ConsumeOpti
     reused,
   } = result
   const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
-  if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash, mark }))) return 'late'
+  if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash }))) return 'late'
   const key = resultKeyOf({ ...job, format })
   await storage.put(key, result.image, { contentType: `image/${format}` })
   const outcome = {

@@ -24,7 +24,7 @@ export type Under = Pick<TryOnRequest, 'photo' | 'crop' | 'body'>
 /** A pass, and its place among all. */
 export interface PlacedPass extends Pass {
   readonly under: Under
-  /** Whether the result is that of the job. The others are lossless, without logo and mark. */
+  /** Whether the result is that of the job. The others are lossless, without logo. */
   readonly isLast: boolean
   /** Progress of the job at the start and the end of the pass, 0 to 1. */
   readonly progress: readonly [start: number, end: number]

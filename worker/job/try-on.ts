@@ -8,7 +8,6 @@ import { hashImage } from '../../api/shared/image/image-hash.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from '../engines/engine.ts'
 import type { Models } from '../inference/models.ts'
 import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
-import type { Mark } from '../outputs/mark/mark.ts'
 import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
 import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
 import { addWatermark } from '../outputs/watermark.ts'
@@ -21,26 +20,22 @@ import { photoOfRequest } from './request-photo.ts'
 export interface TryOnContext extends EngineContext {
   readonly models: Models
   readonly engines: ReadonlyMap<string, Engine>
-  /** Null if results are not marked. */
-  readonly mark?: Mark | null
   /** Absent if photos are not cached. */
   readonly lastPhoto?: LastPhoto
 }
 
 /**
  * Runs a try-on from the bytes of two images to the bytes of the result: decode, crop, engine, composite, checks,
- * imperceptible mark, encode with the provenance packet. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
+ * encode with the provenance packet. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
  */
 export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
   const engine = context.engines.get(request.engine)
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
-  const { bitmap: drawn, ...made } = await drawBitmap(request, engine, { context, clock })
+  const { bitmap, ...made } = await drawBitmap(request, engine, { context, clock })
   // The following steps need as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
-  const { bitmap, mark } = await addMark(drawn, request.markId ?? null, context.mark ?? null)
-  if (mark !== null) clock.lap('mark')
   const { format } = request.options
   const [image, hashes] = await Promise.all([
     encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
@@ -53,7 +48,6 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     ...made,
     image,
     hash: hashes?.hash ?? null,
-    mark,
     format,
     timings: { ...clock.laps, ...made.timings },
     engine: { name, version, kind, license: license.spdx },
@@ -178,17 +172,6 @@ async function addLogo(
   const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
   if (!decoded) return { bitmap, warnings: ['WATERMARK_MISSING'] }
   return { bitmap: await addWatermark(bitmap, decoded), warnings: [] }
-}
-
-/** After everything else that changes pixels: the mark is in the bytes that are signed. */
-async function addMark(
-  bitmap: Bitmap,
-  id: string | null,
-  mark: Mark | null,
-): Promise<{ bitmap: Bitmap; mark: TryOnResult['mark'] }> {
-  if (id === null || mark === null) return { bitmap, mark: null }
-  const { bitmap: marked, ...about } = await mark.embed(bitmap, id)
-  return { bitmap: marked, mark: about }
 }
 
 interface Clock {

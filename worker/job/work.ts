@@ -24,7 +24,6 @@ import { createInferenceHost } from '../inference/host.ts'
 import { measureInference } from '../inference/measured.ts'
 import { createInferencePool } from '../inference/pool.ts'
 import { createLogoLoader } from '../outputs/logo.ts'
-import { createMarkId } from '../outputs/mark/payload.ts'
 import { announceSigningKey, noteSigningKey } from '../outputs/provenance/announce-key.ts'
 import { createSignResult } from '../outputs/provenance/provenance.ts'
 import { readSigningKey } from '../outputs/provenance/signing-key.ts'
@@ -138,11 +137,6 @@ export async function work(
   })
   announceSigningKey(signingKey, log)
   noteSigningKey(signingKey, calls, log)
-  const createMark = (engine: string): string | null => {
-    const manifest = manifests.find(({ name }) => name === engine)
-    // A test engine returns the photo unchanged, to the last bit.
-    return config.MARK_DIR === '' || !manifest || manifest.kind === 'test' ? null : createMarkId()
-  }
   const publish = createPublish(redis, log)
   const handBack = createHandBack()
   const parts = {
@@ -169,7 +163,6 @@ export async function work(
     ),
     loadLogo: createLogoLoader(storage),
     signResult: await createSignResult(signingKey),
-    createMark,
     askList: config.SAFETY_LIST_URL
       ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
       : null,

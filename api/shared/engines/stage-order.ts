@@ -1,5 +1,5 @@
 /** Stages of a try-on in the order in which they run. */
-export const STAGES = ['decode', 'safety', 'engine', 'composite', 'mark', 'encode'] as const
+export const STAGES = ['decode', 'safety', 'engine', 'composite', 'encode'] as const
 export type Stage = (typeof STAGES)[number]
 
 /**

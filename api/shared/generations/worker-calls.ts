@@ -1,6 +1,5 @@
 import { SAFETY_CHECKS, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } from '../contract/errors.ts'
 import { Nullable, type Static, Type } from '../contract/schema.ts'
-import type { MadeResult } from '../provenance/result-marks.store.ts'
 import type { Start } from './attempts.store.ts'
 import { DetectedSchema, EngineInfoSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
 
@@ -73,8 +72,6 @@ export const WORKER_OPERATIONS = {
     bytes: Bytes,
     /** Perceptual hash; null when the image has none. */
     hash: Nullable(Hash),
-    /** ID that the result carries as an imperceptible mark; null without a mark. */
-    mark: Nullable(Type.Object({ id: Type.String(), engine: Type.String(), version: Type.String() })),
   }),
   complete: Type.Object({ ...Result, outcome: OutcomeSchema }),
   examinePair: Type.Object({ id: Type.String(), accountId: Type.String(), pair: PairSchema }),
@@ -105,7 +102,6 @@ export const WORKER_OPERATIONS = {
     bytes: Bytes,
   }),
   findChangedProducts: Type.Object({ products: Type.Array(EditionSchema, { maxItems: MAX_PRODUCTS }) }),
-  findMark: Type.Object({ id: Type.String() }),
   noteProvenanceKey: Type.Object({ fingerprint: Type.String(), certificate: Type.String() }),
 } as const
 
@@ -141,8 +137,6 @@ interface Results {
   insertProductImage: Promise<void>
   /** The products that were deleted, have expired, or have other images. */
   findChangedProducts: Promise<readonly ProductEdition[]>
-  /** The result that carries this ID as its mark. */
-  findMark: Promise<MadeResult | null>
   noteProvenanceKey: Promise<void>
 }
 

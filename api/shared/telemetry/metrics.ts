@@ -156,7 +156,7 @@ function createGenerationMetrics({ counter, seconds, traced }: Make) {
   }
 }
 
-function createWorkerMetrics({ counter, seconds, known }: Make) {
+function createWorkerMetrics({ counter, seconds }: Make) {
   return {
     jobs: counter({
       name: 'drape_jobs_total',
@@ -172,10 +172,6 @@ function createWorkerMetrics({ counter, seconds, known }: Make) {
       name: 'drape_fetch_seconds',
       help: 'Duration of image downloads from URLs in seconds, by outcome',
       labels: ['outcome'],
-    }),
-    marks: known('outcome', ['marked', 'weakened', 'visible', 'unreadable'], {
-      name: 'drape_result_marks_total',
-      help: 'Results for which an imperceptible mark was configured, by outcome: marked, weakened (to stay invisible), and without a mark: visible, unreadable',
     }),
     inferenceStart: seconds({
       name: 'drape_inference_start_seconds',

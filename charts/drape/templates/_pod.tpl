@@ -130,9 +130,6 @@ components are api, controller, workers, migrations and tests.
 {{- $list = append $list (dict "name" "PROVENANCE_CERTIFICATE" "secret" (dict "name" $key.name "key" $values.provenance.certificateKey)) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq .component "workers") $values.provenance.mark.claim -}}
-{{- $list = append $list (dict "name" "MARK_DIR" "value" (include "drape.markFolder" .)) -}}
-{{- end -}}
 {{- if and (eq .component "workers") $values.ageCheck.enabled -}}
 {{- $list = append $list (dict "name" "AGE_CHECK" "value" (toString $values.ageCheck.enabled)) -}}
 {{- end -}}
@@ -150,9 +147,6 @@ components are api, controller, workers, migrations and tests.
 {{- end -}}
 {{- toYaml $list -}}
 {{- end -}}
-
-{{- /* Where workers have the models of the imperceptible mark. */ -}}
-{{- define "drape.markFolder" -}}/var/lib/drape-mark{{- end -}}
 
 {{- define "drape.telemetryVariables" -}}
 {{- $list := list -}}
@@ -324,9 +318,6 @@ temporaryBytes: {{ .pool.temporaryBytes | int64 }}
 {{- end }}
 {{- with $values.trustedCertificates.configMap }}
 {{- $volumes = append $volumes (dict "name" "certificates" "mountPath" "/etc/drape/certificates" "readOnly" true "configMap" .) }}
-{{- end }}
-{{- with $values.provenance.mark.claim }}
-{{- $volumes = append $volumes (dict "name" "mark" "mountPath" (include "drape.markFolder" $) "readOnly" true "claim" .) }}
 {{- end }}
 {{- if .pool.sharedMemoryBytes }}
 {{- $volumes = append $volumes (dict "name" "shared-memory" "mountPath" "/dev/shm" "memoryBytes" (int64 .pool.sharedMemoryBytes)) }}

@@ -53,7 +53,6 @@ const State = rowType(
 const RESULT: TryOnResult = {
   image: await encodeImage({ width: 16, height: 16, channels: 3, data: new Uint8Array(768) }, { format: 'jpeg' }),
   hash: null,
-  mark: null,
   format: 'jpeg',
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },
@@ -113,7 +112,6 @@ describe('a try-on job', async () => {
     fetchImage: () => Promise.reject(new Error('the image is stored already')),
     loadLogo: async () => null,
     signResult: SIGN,
-    createMark: () => null,
     askList: null,
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     recordDetections: async () => {},
@@ -278,51 +276,6 @@ describe('a try-on job', async () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', attempt: 1, balance: 9 })
   })
 
-  it('has results marked with an ID, and counts those that stay without a mark', async () => {
-    const asked: string[] = []
-    const ids = ['5d2f80c1b7', '06fa93b81d', '71b2486fa0']
-    const createMark = (engine: string) => ids[asked.push(engine) - 1]
-    for (const outcome of ['marked', 'unreadable'] as const) {
-      infer = async () => ({ ...RESULT, mark: { outcome, change: null } })
-      await consumeTryOn(await accept(), optionsOf({ createMark }))
-    }
-    infer = async () => {
-      throw new DrapeError('AGE_REVIEW', 'The photo needs a review by a person.')
-    }
-    await consumeTryOn(await accept(), optionsOf({ createMark }))
-    expect(asked).toEqual(['warp', 'warp', 'warp'])
-    expect(requests.map(({ markId }) => markId)).toEqual(ids)
-    // Nothing deletes these rows, so there is none for a result that does not exist or carries no mark.
-    const rows = await database.any(sql.type(rowType(Type.Object({ id: Type.String() })))`select id from result_marks`)
-    expect(rows).toEqual([{ id: '5d2f80c1b7' }])
-    const { values } = await metrics.marks.get()
-    expect(values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value])).toEqual([
-      ['marked', 1],
-      ['unreadable', 1],
-    ])
-  })
-
-  it('is retried with another ID if a result has the ID of its mark already', async () => {
-    infer = async () => ({ ...RESULT, mark: { outcome: 'weakened', change: null } })
-    const createMark = () => '9c41d07e25'
-    await consumeTryOn(await accept(), optionsOf({ createMark }))
-    const job = await accept()
-    await consumeTryOn(job, optionsOf({ createMark }))
-    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
-    await consumeTryOn({ ...job, attempt: 2 }, optionsOf({ createMark: () => 'e5307cd946' }))
-    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED' })
-  })
-
-  it('has its mark once when the call that records it is repeated because its reply was lost', async () => {
-    const { generationId: id, attempt, accountId } = await accept()
-    await calls.start({ id, attempt, worker: 'this' })
-    const mark = { id: 'aa41d07e25', engine: 'warp', version: '1.0.0' }
-    const result = { id, attempt, accountId, format: 'jpeg', bytes: 1, hash: null, mark } as const
-    expect(await calls.insertResult(result)).toBe(true)
-    expect(await calls.insertResult(result, { isRepeat: true })).toBe(true)
-    await expect(calls.insertResult(result)).rejects.toThrow('Another result has the ID')
-  })
-
   it('checks photo and product against the list before inference, only for accounts with a safety level', async () => {
     const asked: unknown[] = []
     const askList: ConsumeOptions['askList'] = async (images) => {
@@ -463,7 +416,6 @@ describe('a try-on job', async () => {
         // SHA-256 of `garment`
         garmentHash: '7a8b166e62b835fc5547f0f3c437e31e34a463da34bf6c37ef360d859f21412e',
         logo: null,
-        markId: null,
         product: { title: 'Shirt', description: 'Blue', classifications: null },
         options,
         safety: null,

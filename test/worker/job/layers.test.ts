@@ -21,7 +21,6 @@ const resultOf = (text: string, changes: Partial<TryOnResult> = {}): TryOnResult
   image: Buffer.from(text),
   hash: null,
   format: 'png',
-  mark: null,
   warnings: [],
   timings: { engine: 10 },
   category: 'tops',
