@@ -4,7 +4,6 @@ import { buildChart, type ChartName } from '../../scripts/charts/build.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
 import { type Rendered, type RenderOptions, renderChart } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
-import { findGoTool, type GoTool } from '../../scripts/stack/go-tool.ts'
 import { failUnlessAllowed } from '../support/missing.ts'
 import { requestService } from '../support/request-service.ts'
 
@@ -43,15 +42,6 @@ export function notesWith(chart: Chart | null) {
     const output = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
     return output.slice(output.indexOf('\nNOTES:'))
   }
-}
-
-/** A tool that is built from its Go module. Fails or returns null as `failUnlessAllowed` does. */
-export async function findTool(tool: GoTool): Promise<string | null> {
-  const found = findGoTool(tool).then((program) => {
-    if (typeof program !== 'string') throw new Error(program.unavailable)
-    return program
-  })
-  return orSkip(tool.name, found)
 }
 
 /** What was found. Fails or returns null as `failUnlessAllowed` does. */

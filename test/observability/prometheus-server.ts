@@ -16,35 +16,22 @@ export interface RuleState {
   readonly lastError?: string
 }
 
-/** A range of a query, in seconds of Unix time. */
-export interface Range {
-  readonly start: number
-  readonly end: number
-  readonly step: number
-}
-
 /** A real Prometheus that scrapes processes every second. */
 export interface PrometheusServer {
-  readonly url: string
   /** From now on, scrapes these processes, by name. */
   watch(targets: Readonly<Record<string, Pick<TestProgram, 'probeUrl'>>>): Promise<void>
   /** Trace IDs that it stores as exemplars of the series that a query names. */
   findExemplars(expr: string): Promise<readonly string[]>
-  /** Results of a query, by default since the start of the server. Throws the error of Prometheus for an invalid query. */
-  query(expr: string, range?: Range): Promise<readonly Series[]>
-  /** The type of each scraped metric, such as counter. */
-  types(): Promise<ReadonlyMap<string, string>>
+  /** Results of a query since the start of the server. Throws the error of Prometheus for an invalid query. */
+  query(expr: string): Promise<readonly Series[]>
   rules(): Promise<readonly RuleState[]>
   end(): Promise<unknown>
 }
 
-/**
- * Starts `program` with the texts of rule files. All scraped metrics get this namespace. `data` is a folder with recorded blocks;
- * default: an empty one.
- */
+/** Starts `program` with the texts of rule files. All scraped metrics get this namespace. */
 export async function startPrometheus(
   program: string,
-  { rules, namespace, data }: { rules: readonly string[]; namespace: string; data?: string },
+  { rules, namespace }: { rules: readonly string[]; namespace: string },
 ): Promise<PrometheusServer> {
   const { path: folder } = await requestService('folder', null)
   const port = await reserveFreePort()
@@ -54,12 +41,10 @@ export async function startPrometheus(
   await port.release()
   const address = `127.0.0.1:${port.port}`
   const exemplars = '--enable-feature=exemplar-storage'
-  const files = [`--config.file=${folder}/prometheus.json`, `--storage.tsdb.path=${data ?? join(folder, 'data')}`]
-  // Blocks of 2 hours are not merged while tests query them.
-  const blocks = ['min', 'max'].map((bound) => `--storage.tsdb.${bound}-block-duration=2h`)
+  const files = [`--config.file=${folder}/prometheus.json`, `--storage.tsdb.path=${join(folder, 'data')}`]
   const server = await spawnProcess({
     command: program,
-    args: [exemplars, ...files, ...blocks, `--web.listen-address=${address}`],
+    args: [exemplars, ...files, `--web.listen-address=${address}`],
     cwd: folder,
     env: {},
   })
@@ -87,14 +72,9 @@ export async function startPrometheus(
       await writeFile(join(folder, 'targets.new'), JSON.stringify(groups))
       await rename(join(folder, 'targets.new'), join(folder, 'targets.json'))
     },
-    url,
-    query: async (query, { start, end, step } = { start: startedAt, end: Date.now() / 1000, step: 1 }) => {
-      const range = { start: String(start), end: String(end), step: String(step) }
+    query: async (query) => {
+      const range = { start: String(startedAt), end: String(Date.now() / 1000), step: '1' }
       return (await ask<{ result: Series[] }>('query_range', { query, ...range })).result
-    },
-    types: async () => {
-      const found = await ask<Record<string, readonly { type: string }[]>>('metadata')
-      return new Map(Object.entries(found).map(([name, [{ type }]]) => [name, type]))
     },
     findExemplars: async (query) => {
       const [start, end] = [String(startedAt), String(Date.now() / 1000)]

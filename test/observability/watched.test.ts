@@ -26,8 +26,6 @@ import { findPanelFaults } from './panel-faults.ts'
 import { findPrometheusProgram } from './programs.ts'
 import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
 import { fillIn, findSelectors } from './queries.ts'
-import { type RecordedDay, type Rule, recordDay } from './recorded-day.ts'
-import { DAY, realSeries } from './scripted-day.ts'
 
 const CHART = resolve(import.meta.dirname, '../../charts/drape')
 const NAMESPACE = 'shop'
@@ -36,11 +34,12 @@ const NODE = 'watched-a'
 const SEEN_WITHIN_MS = 100_000
 
 const program = await findPrometheusProgram('prometheus')
-const promtool = await findPrometheusProgram('promtool')
 const controlPlane = program === null ? null : await findSharedControlPlane()
 const ruleTexts = globSync(`${CHART}/rules/*.yaml`).map((path) => readFileSync(path, 'utf8'))
 const rules = ruleTexts.flatMap((text) =>
-  (readYaml(text)[0] as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules),
+  (readYaml(text)[0] as { groups: { rules: { expr: string; record?: string }[] }[] }).groups.flatMap(
+    (group) => group.rules,
+  ),
 )
 /** Of all rules and panels. */
 const exprs = [
@@ -169,86 +168,6 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     for (const { record } of rules) if (record !== undefined) expect(await hasData(record), record).toBe(true)
     const firing = await prometheus.query('ALERTS{alertstate="firing"}')
     expect(firing.map(({ metric }) => metric.alertname)).toEqual([])
-  })
-
-  describe.skipIf(promtool === null)('over a recorded day', () => {
-    let day: RecordedDay
-
-    beforeAll(async () => {
-      if (program === null || promtool === null) return
-      const names = exprs.flatMap((expr) => expr.match(/[a-zA-Z_:][a-zA-Z0-9_:]*/g) ?? [])
-      const used = new Set([...names, ...names.map((name) => name.replace(/_(bucket|sum)$/, '_count'))])
-      // Also series that exist while there is work only.
-      const reported = 'last_over_time({__name__!~"ALERTS.*|drape:.*", namespace!=""}[1h])'
-      const now = Date.now() / 1000
-      const found = await prometheus.query(reported, { start: now, end: now, step: 1 })
-      const real = realSeries(found, await prometheus.types())
-      const series = real.filter(({ labels }) => used.has(labels.__name__))
-      day = await recordDay({ prometheus: program, promtool }, { series, rules, namespace: NAMESPACE })
-    })
-    afterAll(() => day?.end())
-
-    /** The values of the only series by hour. */
-    const valuesOf = async (expr: string) => {
-      const series = await day.query(expr)
-      expect(series, expr).toHaveLength(1)
-      return series[0].values.map(([time, value]) => ({ hour: day.hourAt(time), value: Number(value) }))
-    }
-
-    it('fill every panel with numbers, also while nothing happens', async () => {
-      const faults: string[] = []
-      for (const { title, rows } of DASHBOARDS) {
-        for (const panel of rows.flatMap((row) => row.panels)) {
-          // The step of a graph of a day, and 4 scrape intervals.
-          const filled = { rateSeconds: 4 * DAY.step, rangeSeconds: DAY.hours * 3600 }
-          const results = await Promise.all(panel.queries.map(({ expr }) => day.query(fillIn(expr, filled))))
-          const found = results.map((series) =>
-            series.flatMap(({ values }) => values.map(([, value]) => Number(value))),
-          )
-          if (found.some((values) => values.length === 0)) faults.push(`${title}: ${panel.title} is empty`)
-          if (found.flat().some((value) => !Number.isFinite(value)))
-            faults.push(`${title}: ${panel.title} has no number`)
-          faults.push(...findPanelFaults(panel, results).map((fault) => `${title}: ${panel.title} ${fault}`))
-        }
-      }
-      expect(faults).toEqual([])
-    })
-
-    it('show pools at zero at night, and a deployment', async () => {
-      for (const { hour, value } of await valuesOf('sum(max by (pool, state) (drape_pool_workers))')) {
-        if (hour < DAY.opens - 1 || hour > DAY.closes + 1) expect(value, `${hour}`).toBe(0)
-        if (hour > DAY.opens + 1 && hour < DAY.closes - 1) expect(value, `${hour}`).toBeGreaterThan(0)
-      }
-      const versions = await day.query('sum by (version) (drape_build_info{process="api"})')
-      expect(versions).toHaveLength(2)
-    })
-
-    it('spend the error budget in the incident only, and fire the alerts of it', async () => {
-      const { from, to } = DAY.incident
-      const left = await valuesOf('min(drape:slo_budget_left:30d{slo="success"})')
-      for (const { hour, value } of left) if (hour < from) expect(value, `${hour}`).toBe(1)
-      const after = left.filter(({ hour }) => hour > to + 0.2).map(({ value }) => value)
-      expect(after[0]).toBeLessThan(1)
-      // Later successes earn budget.
-      expect(Math.min(...after)).toBe(after[0])
-      const alerts = rules.filter(({ alert }) => alert !== undefined)
-      const fired = await Promise.all(
-        alerts.map(async (rule) => ({ alert: rule.alert, hours: await day.firing(rule) })),
-      )
-      const during = fired.filter(({ hours }) => hours.length > 0)
-      expect(during.map(({ alert }) => alert).sort()).toEqual([
-        'DrapeAvailabilityBurnsFast',
-        'DrapeBudgetBurnsSlowly',
-        'DrapeSuccessBurnsFast',
-        'DrapeTimeToResultBurnsFast',
-      ])
-      for (const { alert = '', hours } of during) {
-        expect(hours[0], alert).toBeGreaterThan(from)
-        expect(hours[0], alert).toBeLessThan(to)
-        // The slow alerts look back for 6 hours, the others for at most 1.
-        expect(hours.at(-1), alert).toBeLessThan(to + (alert.endsWith('Slowly') ? 6.5 : 1))
-      }
-    })
   })
 
   it('return data for every query of a runbook', async () => {
