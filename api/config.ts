@@ -149,7 +149,7 @@ export async function openConnections(config: ApiConfig, secrets: SecretBox, { h
   const sendMail =
     config.SMTP_URL === ''
       ? null
-      : (await import('./mail/smtp.ts')).createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
+      : (await import('./accounts/smtp.ts')).createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
   const lifecycle = createLifecycle({ log, graceSeconds: 20, host })
   const metrics = createMetrics('api')
   const telemetry = await startTelemetry({

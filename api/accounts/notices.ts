@@ -1,8 +1,8 @@
-import { startMailing } from '../mail/mailing.ts'
-import type { Mail, SendMail } from '../mail/smtp.ts'
 import type { OutboxConsumer } from '../shared/queue/outbox-consumer.ts'
 import type { Log } from '../shared/telemetry/log.ts'
+import { startMailing } from './mailing.ts'
 import type { DueNotice, Notices } from './notices.store.ts'
+import type { Mail, SendMail } from './smtp.ts'
 
 export interface NoticeOptions {
   readonly notices: Notices

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { startMailing } from '../../mail/mailing.ts'
-import type { Mail, SendMail } from '../../mail/smtp.ts'
+import { startMailing } from '../../accounts/mailing.ts'
+import type { Mail, SendMail } from '../../accounts/smtp.ts'
 import type { OutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { DueReceiptMail, ReceiptMails } from './receipt-mails.store.ts'

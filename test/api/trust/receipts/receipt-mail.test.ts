@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createSendMail } from '../../../../api/accounts/smtp.ts'
 import { mailboxOf, readMailAddress } from '../../../../api/erasure/mail-address.ts'
-import { createSendMail } from '../../../../api/mail/smtp.ts'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { createOldErasures } from '../../../../api/shared/retention/erasures.store.ts'
