@@ -7,7 +7,6 @@ import { buildChart, CHARTS } from './build.ts'
 import { documentChart } from './document.ts'
 import { findHelm } from './helm.ts'
 import { listImages } from './images.ts'
-import { recordRelease } from './releases.ts'
 
 const USAGE = `usage: scripts/chart <command> [--output FOLDER]
 
@@ -15,8 +14,7 @@ const USAGE = `usage: scripts/chart <command> [--output FOLDER]
   package     packages the charts as archives
   images      lists every image that the chart drape can use
   document    generates the schemas from each values.yaml, and rules
-  helm        prints the path of Helm, and builds Helm if necessary
-  record      records the immutable fields of this version, once per release`
+  helm        prints the path of Helm, and builds Helm if necessary`
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { output: { type: 'string' } } })
 const output = resolve(values.output ?? join(ROOT, '.cache/charts'))
@@ -38,9 +36,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
   },
   helm: async () => {
     console.log(await findHelm())
-  },
-  record: async () => {
-    console.log(await recordRelease(await buildChart('drape', output)))
   },
 }
 

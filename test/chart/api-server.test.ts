@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines as engineResource } from '../../controller/engine/resource.ts'
 import { renderReplicaSet } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
-import { readReleases } from '../../scripts/charts/releases.ts'
 import { NAMESPACES, PODS } from '../cluster/kinds.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions, readSamples } from '../cluster/samples.ts'
@@ -92,13 +91,6 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
     })
     expect(workers).toHaveLength(samplePools.length)
     expect(await refusals(workers)).toEqual([])
-  })
-
-  it('accepts the custom resources of every earlier release, as after a rollback', async () => {
-    for (const { version, customResources } of await readReleases()) {
-      expect(customResources.length, version).toBeGreaterThan(3)
-      expect(await refusals(customResources), version).toEqual([])
-    }
   })
 
   it('rejects a pod that may become root (control)', async () => {

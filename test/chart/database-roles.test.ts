@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
-import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import type { Rendered } from '../../scripts/charts/render.ts'
 import { findChart, renderWith } from './charts.ts'
+import { generatedSecretsOf } from './generated-secrets.ts'
 import { named } from './objects.ts'
 
 const chart = await findChart('drape')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { listImages } from '../../scripts/charts/images.ts'
 import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
+import { generatedSecretsOf } from './generated-secrets.ts'
 import { imagesOf, podSpecsOf, podsOf } from './objects.ts'
 
 const chart = await findChart('drape')

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DENIED_CIDRS } from '../../api/shared/network/addresses.ts'
-import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
+import { generatedSecretsOf } from './generated-secrets.ts'
 import { containersOf, kinds, named, podSpecsOf, podsOf, variable } from './objects.ts'
 
 const chart = await findChart('drape')

@@ -7,10 +7,10 @@ import { readSecretBox } from '../../api/secrets/read-keys.ts'
 import { readKeyPair } from '../../api/shared/provenance/private-key.ts'
 import { readControllerConfig } from '../../controller/config.ts'
 import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
-import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { readWorkerConfig } from '../../worker/job/config.ts'
 import { readSigningKey } from '../../worker/outputs/provenance/signing-key.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
+import { generatedSecretsOf } from './generated-secrets.ts'
 import { named } from './objects.ts'
 
 const TEMPLATES = resolve(import.meta.dirname, '../../charts/drape/templates')

@@ -178,7 +178,6 @@ describe('drape debug', async () => {
     const waitingId = await copyGeneration(drape.database, id, { status: 'PENDING', attempt: 3, finished_at: null })
     const blind = await debug(waitingId, { REDIS_URL: 'redis://127.0.0.1:1' })
     expect(blind.unread).toEqual([
-      { source: 'attempts', reason: 'attempts 1, 2 ran under a release that recorded none' },
       { source: 'Redis', reason: 'Redis does not respond: connect ECONNREFUSED 127.0.0.1:1' },
     ])
   })

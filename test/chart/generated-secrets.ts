@@ -1,5 +1,5 @@
 import type { GeneratedSecret } from '../../controller/generated-secrets/ensure-secrets.ts'
-import type { Rendered } from './render.ts'
+import type { Rendered } from './charts.ts'
 
 /** The Secrets that a Job of the rendered chart generates in the cluster; empty if all Secrets are given. */
 export function generatedSecretsOf(objects: readonly Rendered[]): GeneratedSecret[] {
