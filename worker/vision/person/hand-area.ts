@@ -30,8 +30,9 @@ const PALM_SIZE = 64
 const ROOM = 0.7
 const OUTSIDE = 0.16
 const CORE = -0.03
-// A hand starts at the end of the sleeve.
+// A hand starts here, or at the end of its sleeve, without the dark line below a cuff.
 const BEGINS = 0.1
+const CUFF_LINE = { until: 0.9, width: 0.1 } as const
 // Distance from the outline's edge that equals one unit of evidence, and max evidence of a colour.
 const FUZZY = 0.045
 const MAX_COLOUR_EVIDENCE = 6
@@ -127,18 +128,31 @@ function shareWithin(bitmap: Bitmap, points: HandPoints, { palm, skin }: { palm:
     const sure = Math.min(1, Math.max(0, (drawn.data[i] - 0.2) / 0.6))
     drawn.data[i] = hand.data[i] && !arm.data[i] ? sure : 0
   }
-  return drawn
+  return withoutCuffLine(drawn, points, palm)
 }
 
 // The region before the line at which a hand starts. A spread thumb extends back over that line.
-function armSide(size: Size, points: HandPoints, palm: number): Mask {
+function armSide(size: Size, points: HandPoints, palm: number, until = BEGINS): Mask {
   const up = unit(subtract(points[MIDDLE_BASE], points[WRIST]))
   const thumb = fillCapsules(
     size,
     points.slice(1, 5),
     [1, 1, 1, 1].map(() => OUTSIDE * palm),
   )
-  return without(fillBeyond(size, move(points[WRIST], up, BEGINS * palm), { x: -up.x, y: -up.y }), thumb)
+  return without(fillBeyond(size, move(points[WRIST], up, until * palm), { x: -up.x, y: -up.y }), thumb)
+}
+
+// A cuff's shadow is in the hand's colours: the hand moves back from its sleeve.
+function withoutCuffLine(share: Plane, points: HandPoints, palm: number): Plane {
+  const up = unit(subtract(points[MIDDLE_BASE], points[WRIST]))
+  const [x, y] = [CUFF_LINE.width * palm * up.x, CUFF_LINE.width * palm * up.y]
+  const palmSide = armSide(share, points, palm, CUFF_LINE.until)
+  const data = share.data.map((value, i) =>
+    value > 0 && palmSide.data[i]
+      ? Math.min(value, valueAt(share, (i % share.width) - x, Math.floor(i / share.width) - y))
+      : value,
+  )
+  return { ...share, data }
 }
 
 // Radii at the base and the tip of each finger, starting with the thumb, in palm lengths.

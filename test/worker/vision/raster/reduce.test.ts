@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { featherMask } from '../../../../worker/vision/raster/feather.ts'
+import { featherMask, smoothOutline } from '../../../../worker/vision/raster/feather.ts'
 import { gaussianBlur, weightedBlur } from '../../../../worker/vision/raster/filter.ts'
 import { maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import { type Colours, createPlane, maskToPlane, type Plane } from '../../../../worker/vision/raster/plane.ts'
@@ -60,6 +60,21 @@ describe('blurring a region', () => {
     const part = featherMask(mask, 2)
     for (let i = 0; i < whole.data.length; i++) expect(Math.abs(whole.data[i] - part.data[i])).toBeLessThan(2e-3)
     expect(featherMask(createMaskLike(mask), 2).data.every((value) => value === 0)).toBe(true)
+  })
+
+  it('smooths the steps of an oblique outline, and keeps its edge', () => {
+    const size = { width: 40, height: 60 }
+    const line = (y: number) => 15 + y / 8
+    const steps = maskWhere(size, (i) => (i % 40) + 0.5 < line(Math.floor(i / 40)))
+    const { data } = smoothOutline(steps, { sigma: 4, softness: 0.8 })
+    // In px from the line, away from the border of the image.
+    const errors = Array.from({ length: 30 }, (_, k) => {
+      const y = k + 15
+      return data.subarray(y * 40, (y + 1) * 40).reduce((sum, value) => sum + value) - line(y)
+    })
+    expect(Math.max(...errors.map(Math.abs))).toBeLessThan(0.2)
+    const mixed = data.subarray(30 * 40, 31 * 40).filter((value) => value > 0.02 && value < 0.98)
+    expect(mixed.length).toBeLessThan(5)
   })
 
   it('uses only pixels with weight', () => {

@@ -4,7 +4,7 @@ import type { Parts } from '../../../../vision/body/parts.ts'
 import { isSeated } from '../../../../vision/body/seated.ts'
 import { apartInLight } from '../../../../vision/raster/colour.ts'
 import { componentsTouching, connectedToBorder, keepComponents } from '../../../../vision/raster/components.ts'
-import { featherMask } from '../../../../vision/raster/feather.ts'
+import { featherMask, smoothOutline } from '../../../../vision/raster/feather.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { below, intersect, subset, union, withLabel, without, withValue } from '../../../../vision/raster/mask.ts'
 import { close, erode, open } from '../../../../vision/raster/morphology.ts'
@@ -22,12 +22,14 @@ import {
   ARM_SHADE,
   AROUND,
   CONTACT,
+  CUFF_LINE,
   GAP,
   HAND_FROM,
   HANGING_TOP,
   HIDDEN_OVER,
   HUE,
   LAP,
+  LIMB_OUTLINE,
   MIN_SHOWN,
   MIXING_REACH,
   ON_PERSON,
@@ -93,7 +95,8 @@ function armInFront(fitting: FittingRegions, { zones, worn }: UpperRemoval): Pla
   const closed = close(skin, ARM_GAP * body.unit)
   const whole = union(skin, without(intersect(uncovered, closed), parts.top, wall))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
-  const edge = featherMask(shown, edgeSoftness(body.unit))
+  const softness = edgeSoftness(body.unit)
+  const edge = smoothOutline(shown, { sigma: Math.max(softness, LIMB_OUTLINE * body.unit), softness })
   const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
   const sure = intersect(erode(shown, 1), parts.skin)
   for (let i = 0; i < arm.data.length; i++) if (sure.data[i]) arm.data[i] = 1
@@ -189,7 +192,16 @@ function handsInFront(
   }
   if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit, softness: edgeSoftness(body.unit) })
   bringHandsToFront(hands, { person, worn, lab: parts.lab, unit: body.unit })
-  return hands
+  return behind(hands, featherMask(undressedWrists(regions, { zones, unit: body.unit }), edgeSoftness(body.unit)))
+}
+
+// The dark line between a hand and its old cuff belongs to the cuff.
+function undressedWrists(
+  { arms, limbs }: FittingRegions['regions'],
+  { zones, unit }: { zones: Uint8Array; unit: number },
+): Mask {
+  const isAtCuff = (i: number) => arms.some(({ along, sleeveEnd }) => along.data[i] < sleeveEnd + CUFF_LINE * unit)
+  return subset(withLabel(limbs, zones, SKIN), isAtCuff)
 }
 
 function behind(plane: Plane, front: Plane): Plane {

@@ -87,12 +87,14 @@ function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
 function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; factor: number }): Colours {
   const { body, parts, regions } = fitting
   const { along, across, lab } = parts
-  const arms = regions.arms.map((arm, side) =>
-    armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
+  const [arms, hands] = [false, true].map((isHand) =>
+    regions.arms.map((arm, side) =>
+      armMask(arm, (way) => (way > arm.wrist === isHand ? 1.2 * body.armRadius[side as 0 | 1] : 0)),
+    ),
   )
   const chest = withValue(withValue(clean, across, { over: -0.3, under: 0.3 }), along, { over: -0.42, under: 0.45 })
   const minSamples = SKIN_SEEN.tone * body.unit ** 2
-  const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, minSamples }))
+  const middles = [...arms, chest, ...hands].map((region) => middleTones(lab, clean, { region, minSamples }))
   const all = union(createMask(clean), ...middles.filter((middle) => middle !== null))
   const seen = parts.hasFace ? intersect(parts.skin, regions.head) : parts.skin
   const any = countSet(all) >= 1.5 * minSamples ? all : seen
@@ -102,8 +104,11 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   }
   const base = carryOn(middles[2] ?? any)
   for (const side of [0, 1] as const) {
-    const own = middles[side] ?? middles[1 - side]
-    if (own) mixInto(base, carryOn(own), limbShare(fitting, side, factor))
+    const [arm, hand, share] = [middles[side], middles[3 + side], limbShare(fitting, side, factor)]
+    // A hand is redder than its arm, and the neck is in other light: the arm is between them.
+    if (!arm && hand) for (let i = 0; i < share.data.length; i++) share.data[i] /= 2
+    const own = arm ?? hand ?? middles[1 - side]
+    if (own) mixInto(base, carryOn(own), share)
   }
   return gaussianBlurColours(base, (0.03 * body.unit) / factor)
 }

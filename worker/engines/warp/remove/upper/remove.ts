@@ -1,6 +1,6 @@
 import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
-import { featherMask } from '../../../../vision/raster/feather.ts'
+import { featherMask, smoothOutline } from '../../../../vision/raster/feather.ts'
 import { fillMembrane, fillSmoothly } from '../../../../vision/raster/fill.ts'
 import {
   below,
@@ -22,6 +22,7 @@ import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
 import {
+  ARM_OUTLINE,
   BACKGROUND_MARGIN,
   BACKGROUND_ROUNDS,
   MAX_BELOW_HEM,
@@ -36,7 +37,7 @@ import {
 } from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
-import { bodyWithin } from './zone-evidence.ts'
+import { armsAndCover, bodyWithin } from './zone-evidence.ts'
 import { assignZones } from './zones.ts'
 
 /**
@@ -183,16 +184,35 @@ function backgroundShare(canvas: Canvas, mask: Plane): Plane {
   return share
 }
 
-function skinShare(canvas: Canvas, { person, body, parts }: FittingRegions): Plane {
+function skinShare(canvas: Canvas, { person, body, parts, regions }: FittingRegions): Plane {
   const share = shareOf(canvas, SKIN, {
-    sigma: Math.max(0.8, 0.004 * body.unit),
+    sigma: Math.max(SOFT_EDGE, 0.004 * body.unit),
     joins: parts.skin,
     reach: 0.016 * body.unit,
   })
   for (let i = 0; i < share.data.length; i++)
     if (person.mask.data[i] <= 0.5 && canvas.zones[i] !== SKIN) share.data[i] = 0
+  outlineArms(share, canvas, { person, body, regions })
   return share
 }
+
+// The view has fewer pixels than the picture: steps of its pixels would be seen along an arm in front of the background.
+function outlineArms(
+  share: Plane,
+  { zones, cover }: Canvas,
+  { person, body, regions }: Pick<FittingRegions, 'person' | 'body' | 'regions'>,
+): void {
+  const arms = withValue(intersect(regions.limbs, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
+  const edge = intersect(dilate(arms, 2), dilate(withLabel(cover, zones, BACKGROUND), 2))
+  const outline = smoothOutline(armsAndCover(zones, person.mask, cover), {
+    sigma: ARM_OUTLINE * body.unit,
+    softness: SOFT_EDGE,
+  })
+  for (let i = 0; i < share.data.length; i++) if (edge.data[i]) share.data[i] = outline.data[i]
+}
+
+// Sigma in px of an edge.
+const SOFT_EDGE = 0.8
 
 function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane): void {
   const { width, data } = layer

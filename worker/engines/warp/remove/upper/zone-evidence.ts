@@ -138,8 +138,7 @@ export function smoothArms(zones: Uint8Array, { person, body: { unit }, regions 
   const sigma = ARM_OUTLINE * unit
   const arms = withValue(intersect(regions.limbs, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
   const near = dilate(arms, 2 * sigma)
-  const covered = without(withLabel(cover, zones, KEEP), below(cover, SOLID))
-  const inside = union(bodyWithin(zones, person.mask), covered)
+  const inside = armsAndCover(zones, person.mask, cover)
   const share = featherMask(inside, sigma)
   for (let i = 0; i < zones.length; i++) {
     if (!near.data[i] || cover.data[i] >= SOLID) continue
@@ -147,6 +146,11 @@ export function smoothArms(zones: Uint8Array, { person, body: { unit }, regions 
     if (share.data[i] > 0.5) zones[i] = SKIN
     else if (zones[i] === SKIN) zones[i] = BACKGROUND
   }
+}
+
+/** The person without what background replaces, and the new garment. */
+export function armsAndCover(zones: Uint8Array, mask: Plane, cover: Plane): Mask {
+  return union(bodyWithin(zones, mask), without(withLabel(cover, zones, KEEP), below(cover, SOLID)))
 }
 
 /** The person without the parts of the worn garment that background replaces. */

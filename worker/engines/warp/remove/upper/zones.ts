@@ -192,13 +192,15 @@ function underCuff({ person, body, parts, placement, regions }: FittingRegions, 
     return toCloth < CUFF_SHADOW.cloth && toCloth < CUFF_SHADOW.likeness * toSkin
   }
   const around = within(sleeveEnd - CUFF_SHADOW.before * unit, sleeveEnd + CUFF_SHADOW.beyond * unit)
+  // The line below a cuff mixes cloth, shadow and skin.
+  const line = dilate(intersect(around, parts.top), CUFF_SHADOW.line * unit)
   const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
   const dark = subset(
     around,
     (i) =>
       person.mask.data[i] > 0.3 &&
       !isOtherHand(i) &&
-      (isCloth(i) || (tone !== null && parts.lab.data[i * 3] < tone - CUFF_SHADOW.darker)),
+      (line.data[i] === 1 || isCloth(i) || (tone !== null && parts.lab.data[i * 3] < tone - CUFF_SHADOW.darker)),
   )
   return subset(dilate(dark, 1), (i) => !isOtherHand(i))
 }

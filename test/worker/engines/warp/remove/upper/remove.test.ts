@@ -157,6 +157,20 @@ describe('removing the worn garment', () => {
     expect(Math.max(...steps)).toBeLessThanOrEqual(2)
   })
 
+  it('gives an arm a tone between those of its hand and the neck', () => {
+    const arm = at(between(landmarks.leftElbow, landmarks.leftWrist, 0.2)) * 4
+    const blueIn = (isPaler: (y: number) => boolean) => {
+      const { skin, lab } = fitting.parts
+      const isChanged = (i: number) => skin.data[i] === 1 && isPaler(Math.floor(i / skin.width))
+      const data = lab.data.map((value, k) => (k % 3 === 2 && isChanged(Math.floor(k / 3)) ? value - 8 : value))
+      const changed = { ...fitting, parts: { ...fitting.parts, lab: { ...lab, data } } }
+      return removeUpper(changed, { photo: bitmapToColours(clothed), garment: flat }).layer.data[arm + 2]
+    }
+    const [none, hands, all] = [() => false, (y: number) => y > 300, () => true].map(blueIn)
+    expect((hands - none) / (all - none)).toBeGreaterThan(0.3)
+    expect((hands - none) / (all - none)).toBeLessThan(0.7)
+  })
+
   it('removes cloth at the old cuff that is labelled as skin', () => {
     const light: Colour = [190, 195, 215]
     const { person, ...rest } = drawPerson(ARMS_AWAY, { top: light })
