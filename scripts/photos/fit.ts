@@ -1,25 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { previewQuality } from '../../worker/vision/quality/score.ts'
+import type { Strain } from '../../worker/vision/quality/strain.ts'
 
-// Prints weights for `previewQuality`, fitted on one half of the results that were rated by eye, and how well it ranks the other half.
+// Prints weights for `previewQuality`, fitted on all results that were rated by eye, and how well the same fit ranks results of people
+// whose other results it does not know.
 // node scripts/photos/fit.ts
 
-/** A result of the engine `warp`, rated by eye with scripts/photos/SCALE.md; what the photo asked of it, and the damage that was seen. */
-export interface Rated {
-  /** Other people are in the half to measure on, and people of studio photos with other products. */
-  readonly half: string
+/** A result of the engine `warp`, rated by eye with scripts/photos/SCALE.md, and what the parser saw in it. */
+export interface Rated extends Strain {
+  /** The person's photo. */
+  readonly photo: string
   readonly rating: number
-  readonly bulk: number
-  readonly skin: number
-  readonly damage: number
 }
 
 export async function readRatings(): Promise<Rated[]> {
   const [, ...lines] = (await readFile(new URL('ratings.csv', import.meta.url), 'utf8')).trim().split('\n')
   return lines.map((line) => {
-    const [, , half, ...texts] = line.split(',')
-    const [rating, bulk, skin, damage] = texts.map(Number)
-    return { half, rating, bulk, skin, damage }
+    const [photo, , ...texts] = line.split(',')
+    const [rating, skin, accessories, outer] = texts.map(Number)
+    return { photo, rating, skin, accessories, outer }
   })
 }
 
@@ -36,46 +35,58 @@ function ranksOf(values: readonly number[]): number[] {
   return values.map((value) => sorted.indexOf(value) + sorted.lastIndexOf(value) + 1 - values.length)
 }
 
-const STEPS = 100_000
-const RATE = 0.1
-// Keeps weights small that the ratings hardly need.
-const SHRINK = 0.002
+const FOLDS = 8
 
-/** Logistic regression of "rated 3 or better" by gradient descent: the base, and the weights of bulk, skin and damage. */
-function fitWeights(rated: readonly Rated[]): number[] {
-  const rows = rated.map(({ rating, bulk, skin, damage }) => ({
-    inputs: [1, -Math.log1p(4 * bulk), -Math.log1p(4 * skin), -damage],
-    isGood: rating >= 3 ? 1 : 0,
-  }))
+/** The quality of every result by weights that were fitted without the results of the same person. */
+export function qualitiesUnseen(rated: readonly Rated[]): number[] {
+  const people = [...new Set(rated.map(({ photo }) => photo))]
+  const foldOf = ({ photo }: Rated) => people.indexOf(photo) % FOLDS
+  const weights = Array.from({ length: FOLDS }, (_, fold) =>
+    fitWeights(rated.filter((entry) => foldOf(entry) !== fold)),
+  )
+  return rated.map((entry) => chanceOf(entry, weights[foldOf(entry)]))
+}
+
+const STEPS = 3_000
+const RATE = 2
+// Keeps weights small that the ratings hardly need.
+const SHRINK = 6e-4
+
+/** Logistic regression of "rated 3 or better" by gradient descent: the base, and the weights of skin, accessories and outer. */
+export function fitWeights(rated: readonly Rated[]): number[] {
   let weights = [0, 0, 0, 0]
   for (let step = 0; step < STEPS; step++) {
     const slopes = weights.map((weight, k) => (k === 0 ? 0 : SHRINK * weight))
-    for (const { inputs, isGood } of rows) {
-      const chance = 1 / (1 + Math.exp(-inputs.reduce((sum, value, k) => sum + weights[k] * value, 0)))
-      for (const [k, value] of inputs.entries()) slopes[k] += ((chance - isGood) * value) / rows.length
+    for (const entry of rated) {
+      const error = (chanceOf(entry, weights) - (entry.rating >= 3 ? 1 : 0)) / rated.length
+      for (const [k, value] of inputsOf(entry).entries()) slopes[k] += error * value
     }
     weights = weights.map((weight, k) => weight - RATE * slopes[k])
   }
   return weights
 }
 
+function inputsOf({ skin, accessories, outer }: Strain): number[] {
+  return [1, -Math.sqrt(skin), -Math.sqrt(accessories), -Math.sqrt(outer)]
+}
+
+function chanceOf(strain: Strain, weights: readonly number[]): number {
+  return 1 / (1 + Math.exp(-inputsOf(strain).reduce((sum, value, k) => sum + weights[k] * value, 0)))
+}
+
 if (import.meta.main) {
-  const all = await readRatings()
-  const [base, bulk, skin, damage] = fitWeights(all.filter(({ half }) => half === 'tune')).map((weight) =>
-    weight.toFixed(2),
-  )
-  console.log(`base ${base}, bulk ${bulk}, skin ${skin}, damage ${damage}`)
-  for (const half of ['tune', 'measure']) {
-    const rated = all.filter((entry) => entry.half === half)
-    const qualities = rated.map((entry) => previewQuality(entry.damage, entry))
-    const rho = rankCorrelation(
-      qualities,
-      rated.map(({ rating }) => rating),
-    )
-    console.log(`${half}: ${rated.length} results, rank correlation ${rho.toFixed(2)}`)
-    for (const limit of [0.05, 0.1, 0.2, 0.4, 0.6]) {
-      const below = rated.filter((_, k) => qualities[k] < limit)
-      const counts = [1, 2, 3, 4, 5].map((rating) => below.filter((entry) => entry.rating === rating).length)
+  const rated = await readRatings()
+  const ratings = rated.map(({ rating }) => rating)
+  const [base, skin, accessories, outer] = fitWeights(rated).map((weight) => weight.toFixed(2))
+  console.log(`base ${base}, skin ${skin}, accessories ${accessories}, outer ${outer}`)
+  for (const [whose, qualities] of [
+    ['people of the fit', rated.map(previewQuality)],
+    ['other people', qualitiesUnseen(rated)],
+  ] as const) {
+    console.log(`${whose}: ${rated.length} results, rank correlation ${rankCorrelation(qualities, ratings).toFixed(2)}`)
+    for (const limit of [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) {
+      const below = ratings.filter((_, k) => qualities[k] < limit)
+      const counts = [1, 2, 3, 4, 5].map((rating) => below.filter((other) => other === rating).length)
       console.log(`  quality below ${limit}: rated 1 to 5: ${counts.join(', ')}`)
     }
   }

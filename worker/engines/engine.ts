@@ -6,6 +6,7 @@ import {
 } from '../../api/shared/engines/engine-catalogue.ts'
 import type { Detected } from '../../api/shared/generations/generation.ts'
 import type { Category } from '../vision/garment/garment.ts'
+import type { PersonLabels } from '../vision/person/parse.ts'
 import type { Person } from '../vision/person/person.ts'
 import type { Product } from '../vision/quality/product.ts'
 import type { Bitmap, Plane, Point } from '../vision/raster/plane.ts'
@@ -78,6 +79,8 @@ export interface EngineResult {
   readonly landmarks?: Readonly<Record<string, Point>>
   /** What the garment should look like, if the engine measured it: the score of the result needs it. */
   readonly product?: Product | null
+  /** Of the person's photo at the size of `image`, if the engine made them: the score of a preview needs them. */
+  readonly labels?: PersonLabels
   /** What the product photo shows, if the engine detects it. */
   readonly detected?: Detected
   /** Warnings for the viewer, as upper-case codes. */

@@ -106,6 +106,7 @@ async function drawBitmap(
     engine,
     { ...product, person: photo, found: person },
     {
+      models: context.models,
       minQuality: request.minQuality ?? null,
       signal: context.signal,
       onProgress: (share) => context.onProgress(0.1 + 0.8 * share),

@@ -85,7 +85,9 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const model = early?.long === long ? early : await bodyModel(long)
   const { view, composed, ...result } = await dress(model, garment, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
-  return { ...pasted, ...result, product: garment.product, detected: detectGarment(garment), timings: stages.timings }
+  const { labels } = model
+  const { product } = garment
+  return { ...pasted, ...result, labels, product, detected: detectGarment(garment), timings: stages.timings }
 }
 
 // A separate function, so that all layers are garbage before the frame is copied.

@@ -1,6 +1,6 @@
 import type { Models } from '../../inference/models.ts'
 import type { Stages } from '../../job/stages.ts'
-import { parsePerson } from '../person/parse.ts'
+import { type PersonLabels, parsePerson } from '../person/parse.ts'
 import type { Person } from '../person/person.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import { createPyramid } from '../raster/pyramid.ts'
@@ -18,6 +18,8 @@ export interface BodyModel {
   readonly person: Person
   readonly body: BodyFrame
   readonly parts: Parts
+  /** In px of the frame. */
+  readonly labels: PersonLabels
 }
 
 /** Measures the person `seen` in the frame. Throws `DrapeError` RESULT_REJECTED if the engine cannot use the pose. */
@@ -29,7 +31,8 @@ export async function measureBodyModel(
   const body = await stages.run('body', 0.55, () => measureBody(view.person))
   return stages.run('parts', 0.65, async () => {
     const person = completeHands(view.analysed, view.person, body)
-    const parsed = labelsInView(view, await parsePerson(createPyramid(frame), seen, models.session('parser')))
-    return { long, view, person, body, parts: findParts(view.analysed, person, { body, parsed }) }
+    const labels = await parsePerson(createPyramid(frame), seen, models.session('parser'))
+    const parts = findParts(view.analysed, person, { body, parsed: labelsInView(view, labels) })
+    return { long, view, person, body, parts, labels }
   })
 }

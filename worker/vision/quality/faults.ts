@@ -6,15 +6,15 @@ import type { Mask, Point } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
 import { dot, subtract } from '../raster/vector.ts'
 import type { Evidence } from './evidence.ts'
-import type { Signs } from './signs.ts'
+import { tintSign } from './signs.ts'
 
 /** Faults that no result may show, whatever its quality is otherwise. */
 export type Fault = 'a limb is missing' | 'skin has another colour than the face' | 'skin shows through the garment'
 
 /** The gravest fault of a result, or null. Limits were chosen by eye on results with real photos; see scripts/photos/SCALE.md. */
-export function findFault(evidence: Evidence, { tint }: Pick<Signs, 'tint'>): Fault | null {
+export function findFault(evidence: Evidence): Fault | null {
   if (missingLimb(evidence) > MAX_MISSING) return 'a limb is missing'
-  if (tint > MAX_TINT) return 'skin has another colour than the face'
+  if (tintSign(evidence) > MAX_TINT) return 'skin has another colour than the face'
   if (skinThroughGarment(evidence) > MAX_SKIN_THROUGH) return 'skin shows through the garment'
   return null
 }

@@ -1,9 +1,9 @@
-import { gatherEvidence } from './evidence.ts'
+import { type Evidence, gatherEvidence } from './evidence.ts'
 import { type Fault, findFault } from './faults.ts'
-import { describeProduct } from './product.ts'
+import { describeProduct, type Product } from './product.ts'
 import { type Result, sceneOf } from './scene.ts'
 import { findSigns, SIGNS, type Signs } from './signs.ts'
-import { findStrain, type Strain } from './strain.ts'
+import type { Strain } from './strain.ts'
 
 /** Weight of each sign. Fitted by `scripts/bench quality --ranking --fit` on half of the rendered figures, except for `flat`. */
 const WEIGHTS: Signs = {
@@ -28,12 +28,11 @@ const WEIGHTS: Signs = {
 const HALF = 5
 const STEEPNESS = 0.8
 
-/** Fitted by scripts/photos/fit.ts on half of the results of the engine `warp` that were rated by eye. */
-const PREVIEW = { base: 1.9, bulk: 1.9, skin: 1.75, damage: 0.07 } as const
+/** Fitted by scripts/photos/fit.ts on results of the engine `warp` that were rated by eye. */
+export const PREVIEW = { base: 2.76, skin: 8.36, accessories: 3.68, outer: 3.95 } as const
 
 export interface Judgement {
   readonly signs: Signs
-  readonly strain: Strain
   /** 0 to 1, where 1 has no visible fault. */
   readonly quality: number
   /** A fault that must not be shown; null if there is none. */
@@ -44,12 +43,22 @@ export interface Judgement {
  * Judges a result without a reference image; null if the person is too small, or if the product cannot be separated from its
  * background. `product` is the garment's description, if the caller already has it.
  */
-export function judgeResult(result: Result, product = describeProduct(result.garment)): Judgement | null {
-  const scene = product && sceneOf(result)
-  if (!scene) return null
-  const evidence = gatherEvidence(scene, product)
+export function judgeResult(result: Result, product?: Product | null): Judgement | null {
+  const evidence = evidenceOf(result, product)
+  if (!evidence) return null
   const signs = findSigns(evidence)
-  return { signs, strain: findStrain(evidence), quality: qualityOf(signs), fault: findFault(evidence, signs) }
+  return { signs, quality: qualityOf(signs), fault: findFault(evidence) }
+}
+
+/** The fault of a result that must not be shown; null if there is none, or if the result cannot be judged. */
+export function faultOf(result: Result, product?: Product | null): Fault | null {
+  const evidence = evidenceOf(result, product)
+  return evidence && findFault(evidence)
+}
+
+function evidenceOf(result: Result, product = describeProduct(result.garment)): Evidence | null {
+  const scene = product && sceneOf(result)
+  return scene && gatherEvidence(scene, product)
 }
 
 export function qualityOf(signs: Signs): number {
@@ -57,12 +66,12 @@ export function qualityOf(signs: Signs): number {
 }
 
 /** The weighted sum of all signs, at least 0. */
-export function damageOf(signs: Signs): number {
+function damageOf(signs: Signs): number {
   return SIGNS.reduce((sum, name) => sum + WEIGHTS[name] * Math.log1p(4 * signs[name]), 0)
 }
 
 /** The chance, 0 to 1, that a person rates a preview good enough: 3 to 5 on the scale of scripts/photos/SCALE.md. */
-export function previewQuality(damage: number, { bulk, skin }: Strain): number {
-  const burden = PREVIEW.bulk * Math.log1p(4 * bulk) + PREVIEW.skin * Math.log1p(4 * skin) + PREVIEW.damage * damage
-  return 1 / (1 + Math.exp(burden - PREVIEW.base))
+export function previewQuality(strain: Strain): number {
+  const burdens = (['skin', 'accessories', 'outer'] as const).map((name) => PREVIEW[name] * Math.sqrt(strain[name]))
+  return 1 / (1 + Math.exp(burdens.reduce((sum, burden) => sum + burden) - PREVIEW.base))
 }

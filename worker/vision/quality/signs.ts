@@ -130,8 +130,8 @@ function castSign({ scene, product, changed, body, garment, skin, background, ar
   return mean ? differ(mean, product.mean) / 10 : 1
 }
 
-// Difference between the colour of changed arms and that of the face. Skin in a wrong colour is still nearer to skin than most cloth.
-function tintSign({ scene, changed, body, background, arms, skinColour, toProduct }: Evidence): number {
+/** Difference between the colour of changed arms and that of the face. Skin in a wrong colour is still nearer to skin than most cloth. */
+export function tintSign({ scene, changed, body, background, arms, skinColour, toProduct }: Evidence): number {
   if (skinColour === null) return 0
   const { keypoints, after } = scene
   const isFleshy = (i: number) =>

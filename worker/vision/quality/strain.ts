@@ -1,51 +1,29 @@
-import { bothSides } from '../body/keypoints.ts'
-import { deltaE } from '../raster/colour.ts'
-import { countSet, subset, without } from '../raster/mask.ts'
-import type { Point } from '../raster/plane.ts'
-import { fillCapsules } from '../raster/polygon.ts'
-import { type Evidence, isLike } from './evidence.ts'
+import type { Label, PersonLabels } from '../person/parse.ts'
+import type { Plane } from '../raster/plane.ts'
 
-/** What an engine without a generative model shows badly, in squared body units; 0 means none. */
+/** What an engine without a generative model shows badly, as shares of the person's area in the photo. */
 export interface Strain {
-  /** Area of clothes, bags and hair that stand off the limbs and the trunk. */
-  readonly bulk: number
-  /** Area of skin that the photo does not show. */
+  /** Neck, arms and legs that the photo does not show. */
   readonly skin: number
+  /** What the parser can name in the photo, but not in the result. */
+  readonly accessories: number
+  /** Coats and jackets in the photo. */
+  readonly outer: number
 }
 
-export function findStrain(evidence: Evidence): Strain {
-  const area = evidence.scene.keypoints.unit ** 2
-  return { bulk: countSet(bulkOf(evidence)) / area, skin: countSet(newSkin(evidence)) / area }
-}
+const BARE = ['neck', 'arms', 'legs'] as const
 
-// Half widths of bare limbs and of a trunk in close-fitting clothes, in body units.
-const LEG = [0.3, 0.25, 0.2]
-const TRUNK = [0.55, 0.5]
-
-function bulkOf({ scene: { keypoints }, body, arms, head }: Evidence) {
-  const { joints, shoulders, hips, unit } = keypoints
-  const thick = (chain: readonly Point[], radii: readonly number[]) =>
-    fillCapsules(
-      body,
-      chain,
-      radii.map((radius) => radius * unit),
-    )
-  const legs = bothSides((side) => thick([joints.hip[side], joints.knee[side], joints.ankle[side]], LEG))
-  return without(body, ...arms, ...legs, thick([shoulders, hips], TRUNK), head)
-}
-
-// Painted skin is smoother and less exact in colour than that of the photo.
-const PAINTED = { tint: 14, lightness: 40 } as const
-const SEEN = { tint: 12, lightness: 32 } as const
-
-function newSkin({ scene: { before, after }, changed, garment, skinColour, toProduct }: Evidence) {
-  return subset(
-    without(changed, garment),
-    (i) =>
-      skinColour !== null &&
-      isLike(after, i, skinColour, PAINTED) &&
-      !isLike(before, i, skinColour, SEEN) &&
-      deltaE(after, i, before) > 10 &&
-      toProduct(i) > 8,
-  )
+/** Compares the labels of a photo with those of the result; both have the same box, at any scale. */
+export function findStrain({ shares: before }: PersonLabels, { shares: after }: PersonLabels): Strain {
+  const person = before.background.data.reduce((sum, share) => sum + 1 - share, 0)
+  const gained = (labels: readonly Label[]) => {
+    const shareAt = (shares: Readonly<Record<Label, Plane>>, i: number) =>
+      labels.reduce((sum, label) => sum + shares[label].data[i], 0)
+    return before.background.data.reduce((sum, _, i) => sum + Math.max(0, shareAt(after, i) - shareAt(before, i)), 0)
+  }
+  return {
+    skin: gained(BARE) / person,
+    accessories: gained(['accessory']) / person,
+    outer: before.outer.data.reduce((sum, share) => sum + share) / person,
+  }
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rankCorrelation, readRatings } from '../../../../scripts/photos/fit.ts'
+import { fitWeights, qualitiesUnseen, rankCorrelation, readRatings } from '../../../../scripts/photos/fit.ts'
 import { DEFECTS, damage } from '../../../../scripts/quality/defects.ts'
 import { readPairNames } from '../../../../scripts/quality/pair.ts'
 import { type Seen, seeDefects, soundResult } from '../../../../scripts/quality/ranking.ts'
 import type { Models } from '../../../../worker/inference/models.ts'
 import { describeProduct } from '../../../../worker/vision/quality/product.ts'
-import { judgeResult, previewQuality, qualityOf } from '../../../../worker/vision/quality/score.ts'
+import { judgeResult, PREVIEW, qualityOf } from '../../../../worker/vision/quality/score.ts'
 import { sharedModels } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
@@ -59,15 +59,20 @@ describe('the score of a result', () => {
 })
 
 describe('the quality of a preview', () => {
-  it('ranks results as people rate them, in the half that it was not fitted on', async () => {
-    const rated = (await readRatings()).filter(({ half }) => half === 'measure')
-    const qualities = rated.map((entry) => previewQuality(entry.damage, entry))
+  it('ranks results as people rate them, for people whose results it was not fitted on', async () => {
+    const rated = await readRatings()
     const ratings = rated.map(({ rating }) => rating)
+    const qualities = qualitiesUnseen(rated)
     expect(rankCorrelation(qualities, ratings)).toBeGreaterThan(0.6)
-    const low = ratings.filter((_, k) => qualities[k] < 0.2)
-    expect(low.filter((rating) => rating === 1).length).toBeGreaterThan(
-      0.8 * ratings.filter((rating) => rating === 1).length,
-    )
-    expect(low.filter((rating) => rating >= 3).length).toBeLessThan(0.1 * low.length)
+    const isWorst = (_: number, k: number) => ratings[k] === 1
+    const lowestGood = qualities.filter((_, k) => ratings[k] >= 4).toSorted((a, b) => a - b)
+    const limit = lowestGood[Math.floor(0.05 * lowestGood.length)]
+    const worst = qualities.filter(isWorst)
+    expect(worst.filter((quality) => quality < limit).length / worst.length).toBeGreaterThan(0.8)
+  })
+
+  it('is that of the fit', async () => {
+    const rated = await readRatings()
+    for (const [k, weight] of fitWeights(rated).entries()) expect(weight).toBeCloseTo(Object.values(PREVIEW)[k], 1)
   })
 })

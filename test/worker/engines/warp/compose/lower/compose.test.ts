@@ -7,7 +7,7 @@ import { forearmMask } from '../../../../../../worker/vision/body/forearms.ts'
 import { createView } from '../../../../../../worker/vision/body/view.ts'
 import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
 import { bitmapToColours, type Mask } from '../../../../../../worker/vision/raster/plane.ts'
-import { COLOURS, type DrawnPerson, drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
+import { COLOURS, type DrawnPerson, drawPerson, labelsOf, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { readGarment } from '../../../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
@@ -33,7 +33,7 @@ async function coveredShare(
   }
   const trousers = prepareGarment((await readGarment('jeans_blue')).bitmap, { category: 'bottoms' })
   if (trousers.kind !== 'trousers') throw new Error(`seen as ${trousers.kind}`)
-  const fitting = fitLower({ long: true, view, person, body, parts }, trousers)
+  const fitting = fitLower({ long: true, view, person, body, parts, labels: labelsOf(analysed) }, trousers)
   const photo = bitmapToColours(analysed)
   const pixels = analysed.width * analysed.height
   const cover = { width: analysed.width, height: analysed.height, data: new Float32Array(pixels).fill(1) }

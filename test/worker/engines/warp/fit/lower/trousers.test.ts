@@ -4,7 +4,7 @@ import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import { createView } from '../../../../../../worker/vision/body/view.ts'
 import { maskToPlane, type Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { fillCapsules } from '../../../../../../worker/vision/raster/polygon.ts'
-import { drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
+import { drawPerson, labelsOf, partsOf } from '../../../../vision/body/drawn-person.ts'
 import { readGarment } from '../../../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
@@ -19,7 +19,7 @@ it('draws both legs of shorts equally long, even if one inseam follows a frayed 
   const [left, right] = shorts.inseams
   const thread = left.map(({ x, y }) => ({ x: x + 5, y }))
   const frayed = { ...shorts, inseams: [[...left, ...thread.toReversed(), ...thread], right] as const }
-  const { placement } = fitLower({ long: true, view, person, body, parts }, frayed)
+  const { placement } = fitLower({ long: true, view, person, body, parts, labels: labelsOf(analysed) }, frayed)
   const [a, b] = placement.covered
   expect(a / b).toBeGreaterThan(0.85)
   expect(a / b).toBeLessThan(1.15)
@@ -40,7 +40,8 @@ it('draws a seam without a step below the hips of legs that stand apart', async 
   const body = measureBody(person)
   const jeans = prepareGarment((await readGarment('jeans_blue')).bitmap, { category: 'bottoms' })
   if (jeans.kind !== 'trousers') throw new Error(`seen as ${jeans.kind}`)
-  const { placement } = fitLower({ long: true, view, person, body, parts: partsOf(analysed, person) }, jeans)
+  const parts = partsOf(analysed, person)
+  const { placement } = fitLower({ long: true, view, person, body, parts, labels: labelsOf(analysed) }, jeans)
   for (const { target } of placement.pieces) {
     const seam = target.map((row) => row[1])
     const steps = seam.slice(12, -4).map((_, k) => bend(seam.slice(k + 11, k + 14)))
