@@ -100,14 +100,10 @@ export const LUMP_SIZE = { thick: 0.02, length: 4 } as const
 
 // The background.
 
-/** Distance from the person, whose mask is unreliable at the edge, from which pixels are background: around, and along rows beside legs. */
-export const BACKGROUND_MARGIN = { around: 0.04, rows: 0.05 } as const
+/** Distance from the person, whose mask is unreliable at the edge, from which pixels are background. */
+export const BACKGROUND_MARGIN = 0.05
 /** Min mask value of a pixel that can belong to the person. */
 export const MAYBE_PERSON = 0.08
-/** Number of px at each end of a gap that determine a row's colours. remove/lower/background.test.ts. */
-export const ROW_ENDS = 5
-/** Relaxation iterations of the background. */
-export const BACKGROUND_ROUNDS = 40
 
 // Invented skin of the upper body.
 

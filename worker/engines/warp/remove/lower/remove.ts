@@ -2,6 +2,7 @@ import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { FAR } from '../../../../vision/body/bone-field.ts'
 import { bareLegRadius } from '../../../../vision/body/leg-profile.ts'
 import { labToRgb, tintApart } from '../../../../vision/raster/colour.ts'
+import { continueTexture } from '../../../../vision/raster/continue-texture.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { weightedBlur } from '../../../../vision/raster/filter.ts'
@@ -39,7 +40,6 @@ import {
   MAX_WITHOUT_SKIN,
   MAYBE_PERSON,
   MIN_FILLED,
-  ROW_ENDS,
   WARNED,
   WORN_LIGHT,
 } from '../tuning.ts'
@@ -69,8 +69,8 @@ export function removeLower(
   const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
   // Background also continues under the soft edges of the legs.
   const behind = featherMask(tones ? union(background, skin) : background, 0.7)
-  const across = { hidden: input.person.mask, wanted: behind, margin: BACKGROUND_MARGIN.rows * input.body.unit }
-  paintLayer(layer, fillAcross(photo, across), behind)
+  const unknown = dilate(invert(below(input.person.mask, MAYBE_PERSON)), BACKGROUND_MARGIN * input.body.unit)
+  paintLayer(layer, continueTexture(photo, { unknown, wanted: invert(below(behind, 1e-3)) }), behind)
   if (tones) paintLayer(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
   const bare = withValue(background, input.person.mask, { over: 0.5 })
   return {
@@ -156,50 +156,6 @@ function paintLayer(layer: Colours, colours: Colours, share: Plane): void {
       layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colours.data[i * 3 + c] * alpha
     layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
   }
-}
-
-/**
- * Continues the background behind a person's legs along the rows of the bitmap, from both ends of every gap: baseboards,
- * floorboards and horizons are level. `hidden` is the person (0 to 1), `margin` the unreliable px around the person; fills
- * only pixels with `wanted` above 0.
- */
-export function fillAcross(
-  photo: Colours,
-  { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
-): Colours {
-  const unknown = dilate(invert(below(hidden, MAYBE_PERSON)), margin)
-  const out: Colours = { ...photo, data: photo.data.slice() }
-  for (let y = 0; y < photo.height; y++) fillRow(y, { photo, unknown, wanted, out })
-  return out
-}
-
-function fillRow(
-  y: number,
-  { photo, unknown, wanted, out }: { photo: Colours; unknown: Mask; wanted: Plane; out: Colours },
-): void {
-  const { width } = photo
-  const start = y * width
-  for (let x = 0; x < width; x++) {
-    if (!unknown.data[start + x]) continue
-    let end = x
-    while (end < width && unknown.data[start + end]) end++
-    const left = x > 0 ? meanOf(photo, start + Math.max(0, x - ROW_ENDS), start + x) : null
-    const right = end < width ? meanOf(photo, start + end, start + Math.min(width, end + ROW_ENDS)) : null
-    const from = left ?? right
-    const to = right ?? left
-    for (let at = x; at < end && from && to; at++) {
-      if (wanted.data[start + at] <= 0) continue
-      const share = (at - x + 1) / (end - x + 1)
-      for (let c = 0; c < 3; c++) out.data[(start + at) * 3 + c] = from[c] + (to[c] - from[c]) * share
-    }
-    x = end
-  }
-}
-
-function meanOf({ data }: Colours, from: number, to: number): [number, number, number] {
-  const sum: [number, number, number] = [0, 0, 0]
-  for (let i = from; i < to; i++) for (let c = 0; c < 3; c++) sum[c] += data[i * 3 + c] / (to - from)
-  return sum
 }
 
 /**

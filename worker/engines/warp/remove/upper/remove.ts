@@ -1,7 +1,8 @@
 import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
+import { continueTexture } from '../../../../vision/raster/continue-texture.ts'
 import { featherMask, smoothOutline } from '../../../../vision/raster/feather.ts'
-import { fillMembrane, fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import {
   below,
   countSet,
@@ -24,7 +25,6 @@ import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type UpperRemoval, type WornGar
 import {
   ARM_OUTLINE,
   BACKGROUND_MARGIN,
-  BACKGROUND_ROUNDS,
   MAX_BELOW_HEM,
   MAX_BULK,
   MAX_OF_SKIN_COLOUR,
@@ -55,8 +55,9 @@ export function removeUpper(
   const { body, person } = fitting
   // Fills are smooth: cells of 1/64 body unit are fine enough.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const outside = reduceMasked(photo, outsideOf(person.mask, BACKGROUND_MARGIN.around * body.unit), factor)
-  const background = fillMembrane(outside.colours, outside.weight, BACKGROUND_ROUNDS)
+  const wall = outsideOf(person.mask, BACKGROUND_MARGIN * body.unit)
+  const outside = reduceMasked(photo, wall, factor)
+  const background = fillSmoothly(outside.colours, outside.weight)
   const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
@@ -66,7 +67,11 @@ export function removeUpper(
     zones,
     cover: garment.cover,
   }
-  if (areas.background > 0) paint(canvas, { cells: background, factor }, backgroundShare(canvas, person.mask))
+  if (areas.background > 0) {
+    const share = backgroundShare(canvas, person.mask)
+    const wanted = invert(below(share, 1e-3))
+    paint(canvas, { cells: continueTexture(photo, { unknown: invert(wall), wanted }), factor: 1 }, share)
+  }
   const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { photo, worn, factor })
   if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
     throw new DrapeError(
