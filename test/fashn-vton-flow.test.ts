@@ -71,6 +71,19 @@ describe('a try-on by FASHN VTON', () => {
     expect(differingShare(await downloadBitmap(quick), bitmap, whole)).toBeGreaterThan(0.1)
   })
 
+  it('returns several results, best first, each as from its seed alone and at its price', async () => {
+    const balance = await drape.balance()
+    const { results, resultImageUrl, quality } = await tryOn({ count: 3, mode: 'fast' })
+    expect(await drape.balance()).toBe(balance - 3)
+    expect(results.map(({ seed }: { seed: number }) => seed).toSorted()).toEqual([3, 4, 5])
+    const qualities = results.map((result: { quality: number }) => result.quality)
+    expect(qualities).toEqual(qualities.toSorted((a: number, b: number) => b - a))
+    expect([results[0].imageUrl, qualities[0]]).toEqual([resultImageUrl, quality])
+    const { seed, imageUrl } = results[1]
+    const alone = await downloadBitmap(await tryOn({ seed, mode: 'fast' }))
+    expect(await downloadBitmap({ resultImageUrl: imageUrl })).toEqual(alone)
+  })
+
   it('runs only on workers that have the engine', async () => {
     const other = await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })
     const results = await Promise.all([1, 2].map((seed) => tryOn({ seed, mode: 'fast' })))

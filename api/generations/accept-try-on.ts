@@ -93,12 +93,13 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     garmentTypes: engine.garmentTypes,
     requestedEngine,
     consent,
-    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen, products.length)),
+    deadlineSeconds:
+      sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen, products.length * sent.body.output.count)),
   }
   const layers = planned?.map((layer, i) => ({ layer, product: products[i] })) ?? null
   const accepting =
     layers === null
-      ? parts.accept({ ...call, product, cost: engine.credits })
+      ? parts.accept({ ...call, product, cost: engine.credits * sent.body.output.count })
       : parts.acceptOutfit({ ...call, layers, ...priceOutfit(engine, ctx.state.account.settings, layers.length) })
   await acceptOnce(accepting, parts, person)
   parts.wake()
@@ -134,7 +135,7 @@ async function assertTest(
   { body }: SentTryOn,
 ): Promise<void> {
   readTestInput(body.externalUserId ?? null)
-  await reserveStorage(account, TEST_RESULT_BYTES, async () => {})
+  await reserveStorage(account, TEST_RESULT_BYTES * body.output.count, async () => {})
 }
 
 function chooseEngine(
@@ -149,6 +150,7 @@ function chooseEngine(
       requested: output.engine,
       mayFallBack: output.fallback,
       isOutfit: outfit !== undefined,
+      count: output.count,
       findImages: () => Promise.all(products.map((product) => imagesOf(product, account.id, findProduct))),
     },
     formatPath(written(['output', 'engine'])),
@@ -184,14 +186,18 @@ function callOf(
   { body, translated: { written }, outfit }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
-  const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
+  const { watermark, seed, count, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
     receivedAt,
     externalUserId: body.externalUserId ?? null,
     imageId,
     imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
-    options: { watermark, seed, mode, format, fullResolution, ...(outfit?.isPartial && { partial: true }) },
+    options: {
+      ...{ watermark, seed, mode, format, fullResolution },
+      ...(count > 1 && { count }),
+      ...(outfit?.isPartial && { partial: true }),
+    },
     keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
     isBatch: body.priority === 'batch',
   }

@@ -1,3 +1,4 @@
+import type { StoredResult } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
@@ -33,6 +34,8 @@ export function createGenerationView({
     const key = findResultKey(generation)
     return presentGeneration(generation, {
       resultImageUrl: key === null ? null : await links(key),
+      resultUrls:
+        key === null ? [] : await Promise.all((generation.results ?? []).map((result) => urlsOf(result, links))),
       wait: waits ? await estimateWait(generation.id) : null,
       appealUrl: isAppealable ? appealUrlOf({ id, refusedAt: updatedAt }) : null,
     })
@@ -44,14 +47,25 @@ type Layer = NonNullable<GenerationRecord['layers']>[number]
 export interface Presented {
   /** Null when there is no result, or it has expired. */
   readonly resultImageUrl: string | null
+  /** Of each result, in their order. */
+  readonly resultUrls: readonly ResultUrls[]
   readonly wait: Wait | null
   readonly appealUrl: string | null
+}
+
+/** Null for an image that does not exist, or no longer. */
+interface ResultUrls {
+  readonly imageUrl: string | null
+}
+
+async function urlsOf({ key }: StoredResult, links: (key: string) => Promise<string>): Promise<ResultUrls> {
+  return { imageUrl: key === undefined ? null : await links(key) }
 }
 
 /** A generation as callers get it, with these links. */
 export function presentGeneration(
   generation: GenerationRecord,
-  { resultImageUrl, wait, appealUrl }: Presented,
+  { resultImageUrl, resultUrls, wait, appealUrl }: Presented,
 ): Generation {
   const {
     id,
@@ -63,6 +77,7 @@ export function presentGeneration(
     errorDetails,
     consent,
     layers,
+    results,
     createdAt,
     updatedAt,
   } = generation
@@ -75,6 +90,7 @@ export function presentGeneration(
     ...(status === 'PROCESSING' && { progress: generation.progress ?? 0 }),
     ...(status === 'COMPLETED' && {
       ...(resultImageUrl === null ? { imagesExpired: true } : { resultImageUrl }),
+      ...(results !== null && { results: results.map((result, i) => presentResult(result, resultUrls[i])) }),
       // As reported by the worker.
       engine: generation.engineInfo as Generation['engine'],
       category: generation.category,
@@ -103,6 +119,10 @@ function presentLayer({ externalId, layer, applied, quality, warnings, errorCode
     ...(applied === true && { applied, quality, warnings }),
     ...(applied === false && { applied, errorCode: errorCode ?? undefined, errorMessage: errorMessage ?? undefined }),
   }
+}
+
+function presentResult({ key, ...about }: StoredResult, urls?: ResultUrls) {
+  return { ...about, ...(urls && urls.imageUrl !== null && { imageUrl: urls.imageUrl }) }
 }
 
 /** Key of the result that callers may see; null when there is none, or it has expired. */

@@ -8,6 +8,7 @@ import {
   DEFAULT_MODE,
   DEFAULT_SEED,
   FORMATS,
+  MAX_RESULTS,
   MODES,
   PRIORITIES,
   STATUSES,
@@ -53,6 +54,13 @@ export const Output = Type.Object(
       }),
     ),
     seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
+    count: Type.Integer({
+      minimum: 1,
+      maximum: MAX_RESULTS,
+      default: 1,
+      description:
+        'Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results, best first; failed ones are refunded. Not for outfits.',
+    }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(
       Type.String({

@@ -37,12 +37,19 @@ export function createWorkerOperations(database: Database, generations: Generati
       if (mark !== null) await marks.insert(mark, about)
       return true
     },
-    complete: ({ outcome, ...result }) =>
-      generations.complete({
-        id: result.id,
-        attempt: result.attempt,
-        outcome: { ...outcome, resultKey: keyOf(result) },
-      }),
+    complete: ({ outcome: { results, ...outcome }, ...result }) => {
+      const stored = results?.map(({ index, ...about }) => ({
+        ...about,
+        ...(index !== undefined && { key: keyOf({ ...result, index }) }),
+      }))
+      const resultKey = stored?.[0].key ?? keyOf(result)
+      const { id, attempt } = result
+      return generations.complete({
+        id,
+        attempt,
+        outcome: { ...outcome, resultKey, ...(stored && { results: stored }) },
+      })
+    },
     examinePair: async ({ id, accountId, pair }) => ({
       allowances: await refusals.claimAllowances(id, accountId, pair),
       blocked: await refusals.findBlocked(pair),

@@ -6,6 +6,8 @@ import { route } from '../http/route.ts'
 import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import { describeOutfit } from '../products/legacy.routes.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { formatPath } from '../shared/contract/schema.ts'
 import { AcceptedOutfit, OutfitBody } from './outfits.schema.ts'
 import { planLayers } from './plan-layers.ts'
 
@@ -29,11 +31,26 @@ refused with \`VALIDATION_FAILED\`. Only for engines with \`outfits\`.`,
   }),
 ]
 
+/** The layers of an outfit are judged and refunded one by one, and its results would be too. */
+function assertOneResult({ output }: OutfitBody, { written }: Translated): void {
+  if (output.count === 1) return
+  const path = formatPath(written(['output', 'count']))
+  const message = 'must be 1 for an outfit'
+  throw new DrapeError(
+    'VALIDATION_FAILED',
+    `${path} ${message}. Send the outfit several times, each with another seed.`,
+    {
+      details: [{ path, message }],
+    },
+  )
+}
+
 async function postOutfit(
   ctx: AppContext,
   parts: AcceptanceParts,
   { body, translated }: { readonly body: OutfitBody; readonly translated: Translated },
 ): Promise<AcceptedOutfit> {
+  assertOneResult(body, translated)
   const { findProduct } = parts
   const accountId = ctx.state.account.id
   const outfit = {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readTestInput } from '../generations/test-inputs.ts'
 import { ERRORS } from '../shared/contract/error-codes.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
-import { resultKeyOf, type TryOnJob } from '../shared/generations/generation.ts'
+import { resultKeyOf, seedsOf, type TryOnJob } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image/image.ts'
 import { hashImage } from '../shared/image/image-hash.ts'
@@ -111,12 +111,19 @@ async function complete(
   const { format } = job.options
   const cropped = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreCropOf(frame))
   const image = await encodeImage(cropped, { format })
-  const key = resultKeyOf({ ...job, format })
   const hash = (await hashImage(cropped))?.hash ?? null
-  if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
-  await storage.put(key, image, { contentType: `image/${format}` })
+  const results = seedsOf(job.options).map((seed, index) => ({
+    seed,
+    key: resultKeyOf({ ...job, format, index }),
+    quality: null,
+  }))
+  for (const { key } of results) {
+    if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
+    await storage.put(key, image, { contentType: `image/${format}` })
+  }
   const outcome = {
-    resultKey: key,
+    resultKey: results[0].key,
+    ...(results.length > 1 && { results }),
     warnings,
     timings: {},
     engineInfo: ENGINE_INFO,
@@ -130,8 +137,8 @@ async function complete(
     })),
   }
   if (await generations.complete({ id, attempt, outcome })) return
-  await storage.delete([key])
-  await objects.delete(key)
+  await storage.delete(results.map(({ key }) => key))
+  for (const { key } of results) await objects.delete(key)
 }
 
 /** The largest centred 4:5 rectangle: no model detects the person. */

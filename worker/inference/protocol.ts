@@ -48,8 +48,8 @@ export interface TryOnRequest {
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
   readonly logo: Uint8Array | 'missing' | null
-  /** ID to mark the result with; null or absent for none. */
-  readonly markId?: string | null
+  /** IDs to mark the results with, best first; empty or absent for none. */
+  readonly markIds?: readonly string[]
   /** The caller's texts and classifications of the product, for its category. */
   readonly product: {
     readonly title: string | null
@@ -65,19 +65,28 @@ export interface TryOnRequest {
   readonly allowances?: readonly SafetyAllowance[]
 }
 
-export interface TryOnResult {
+export interface ResultImage {
   readonly image: Uint8Array
   /** Perceptual hash; null when the image has none. */
   readonly hash: string | null
-  readonly format: Options['format']
   /** Outcome of the imperceptible mark; null if none was requested. */
   readonly mark: Omit<Marked, 'bitmap'> | null
+  readonly seed: number
+  /** Quality of the result, 0 to 1; null if unknown. */
+  readonly quality: number | null
+}
+
+/** The best result, and everything about the job. */
+export interface TryOnResult extends ResultImage {
+  /** The other results, best first; absent for one result. */
+  readonly others?: readonly ResultImage[]
+  /** The results that must not be shown; absent if none. */
+  readonly refused?: readonly { readonly seed: number; readonly errorCode: ErrorCode; readonly errorMessage: string }[]
+  readonly format: Options['format']
   readonly warnings: readonly string[]
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>
   readonly category: string | null
-  /** Quality of the result, 0 to 1; null if unknown. */
-  readonly quality: number | null
   /** What the product photo shows; null for an engine without detection. */
   readonly detected: Detected | null
   /** The person's, for the next layer of an outfit; absent without a person. */

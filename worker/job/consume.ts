@@ -1,5 +1,5 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
-import { type QueuedTryOn, resultKeyOf, type TryOnJob } from '../../api/shared/generations/generation.ts'
+import { type QueuedTryOn, resultKeyOf, seedsOf, type TryOnJob } from '../../api/shared/generations/generation.ts'
 import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { failedFields } from '../../api/shared/image/image-field.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
@@ -120,10 +120,8 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
   const original: Under = { photo, crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto') }
-  const finish: PassParts['finish'] = {
-    logo: logoKey === null ? null : (logo ?? 'missing'),
-    markId: options.createMark(job.engine),
-  }
+  const marks = seedsOf(job.options).flatMap(() => options.createMark(job.engine) ?? [])
+  const finish: PassParts['finish'] = { logo: logoKey === null ? null : (logo ?? 'missing'), markIds: marks }
   const attempt = { job, lease, options }
   const drawn = await drawLayers(job, original, async (pass) => {
     lease.report(pass.progress[0])
@@ -136,26 +134,31 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       throw withFields(error, pass.index, order)
     }
   })
-  const mark = markOf(finish.markId ?? null, drawn, attempt)
   const garments = await Promise.all(drawn.applied.map(({ pass }) => loading[pass.index]))
   // Signing is last: any later change of the bytes invalidates the signature.
-  const signed = await withSpan('sign', {}, () =>
-    options.signResult({
-      image: drawn.image,
-      engine: drawn.engine,
-      weights: options.findWeights(drawn.engine.name),
-      person: photo,
-      products: garments.map(({ bytes }) => bytes),
-    }),
-  )
-  return { ...drawn, ...signed, mark }
+  const images: SignedImage[] = []
+  for (const [rank, { image, hash, seed, quality, ...result }] of [drawn, ...(drawn.others ?? [])].entries()) {
+    const signed = await withSpan('sign', {}, () =>
+      options.signResult({
+        image,
+        engine: drawn.engine,
+        weights: options.findWeights(drawn.engine.name),
+        person: photo,
+        products: garments.map(({ bytes }) => bytes),
+        ingredientSalt: images[0]?.ingredientSalt,
+      }),
+    )
+    const mark = markOf(marks[rank] ?? null, { mark: result.mark, engine: drawn.engine }, attempt)
+    images.push({ ...signed, hash, seed, quality, mark })
+  }
+  return { ...drawn, images }
 }
 
 interface PassParts {
   readonly pass: PlacedPass
   readonly garment: Awaited<ReturnType<typeof loadProductImage>>
   /** What is drawn on the result of the job. */
-  readonly finish: Pick<TryOnRequest, 'logo' | 'markId'>
+  readonly finish: Pick<TryOnRequest, 'logo' | 'markIds'>
 }
 
 function requestOf(
@@ -168,7 +171,7 @@ function requestOf(
     ...under,
     garment: garment.bytes,
     garmentHash: garment.hash,
-    ...(isLast ? finish : { logo: null, markId: null }),
+    ...(isLast ? finish : { logo: null }),
     product: {
       title: product.title,
       description: product.description,
@@ -196,9 +199,9 @@ interface PassAttempt extends Attempt {
 /** The mark that the result carries; null if it carries none. */
 function markOf(
   id: string | null,
-  { mark, engine }: TryOnResult,
+  { mark, engine }: Pick<TryOnResult, 'mark' | 'engine'>,
   { job: { generationId }, options: { metrics, log } }: Attempt,
-): SignedResult['mark'] {
+): SignedImage['mark'] {
   if (id === null || mark === null) return null
   const { outcome } = mark
   metrics.marks.inc({ outcome })
@@ -237,7 +240,7 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
   noteKept()
   return withSpan('infer', {}, async () => {
     const running = options.inference
-      .run('try-on', request, { signal: lease.signal, onProgress, subject: job.generationId })
+      .run('try-on', request, { signal: lease.signal, onProgress, subject: job.generationId, count: job.options.count })
       .finally(noteKept)
     const inferred = await lease.untilHandedBack(running)
     recordStages(inferred.timings, Date.now())
@@ -248,33 +251,47 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
   })
 }
 
-type SignedResult = Omit<DrawnLayers, 'mark'> &
-  Signed & { readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark'] }
+type SignedImage = Signed &
+  Pick<TryOnResult, 'hash' | 'seed' | 'quality'> & {
+    readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark']
+  }
+
+interface SignedResult extends DrawnLayers {
+  /** Best first. */
+  readonly images: readonly SignedImage[]
+}
 
 async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { calls, storage } = options
-  const {
-    format,
-    hash,
-    mark,
-    warnings,
-    timings,
-    category,
-    quality,
-    engine: engineInfo,
-    ingredientSalt,
-    layers,
-  } = result
+  const { images, refused = [], format, warnings, timings, category, engine: engineInfo, layers } = result
   const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
-  if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash, mark }))) return 'late'
-  const key = resultKeyOf({ ...job, format })
-  await storage.put(key, result.image, { contentType: `image/${format}` })
-  const outcome = { warnings, timings, category, quality, engineInfo, ingredientSalt, ...(layers && { layers }) }
+  const keys: string[] = []
+  const discard = async () => {
+    // The records expire within an hour.
+    if (keys.length > 0) await storage.delete(keys)
+    return 'late' as const
+  }
+  for (const [index, { image, hash, mark }] of images.entries()) {
+    if (!(await calls.insertResult({ ...about, index, bytes: image.byteLength, hash, mark }))) return discard()
+    const key = resultKeyOf({ ...job, format, index })
+    keys.push(key)
+    await storage.put(key, image, { contentType: `image/${format}` })
+  }
+  const stored = images.map(({ seed, quality }, index) => ({ seed, quality: asReal(quality), index }))
+  const results = [...stored, ...refused]
+  const [{ ingredientSalt }] = images
+  const outcome = {
+    ...{ warnings, timings, category, quality: asReal(result.quality), engineInfo, ingredientSalt },
+    ...(layers && { layers }),
+    ...(results.length > 1 && { results }),
+  }
   const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
-  if (completed) return 'completed'
-  // The record expires within an hour.
-  await storage.delete([key])
-  return 'late'
+  return completed ? 'completed' : discard()
+}
+
+/** With as many digits as the column of the best result has, which is also in the list of all. */
+function asReal(quality: number | null): number | null {
+  return quality === null ? null : Number(quality.toPrecision(6))
 }
 
 interface Settlement {

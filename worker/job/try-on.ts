@@ -7,14 +7,14 @@ import { ofImage } from '../../api/shared/image/image-field.ts'
 import { hashImage } from '../../api/shared/image/image-hash.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from '../engines/engine.ts'
 import type { Models } from '../inference/models.ts'
-import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+import type { ResultImage, TryOnRequest, TryOnResult } from '../inference/protocol.ts'
 import type { Mark } from '../outputs/mark/mark.ts'
 import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
 import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
 import { addWatermark } from '../outputs/watermark.ts'
 import { blendChange } from '../vision/composite/blend.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
-import { drawBest } from '../vision/quality/draw-best.ts'
+import { type Drawn, drawBest } from '../vision/quality/draw-best.ts'
 import type { LastPhoto } from './last-photo.ts'
 import { photoOfRequest } from './request-photo.ts'
 
@@ -36,39 +36,52 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
-  const { bitmap: drawn, ...made } = await drawBitmap(request, engine, { context, clock })
+  const finish = async ({ bitmap: drawn, ...result }: Composed, rank: number): Promise<ResultImage> => {
+    const { bitmap, mark } = await addMark(drawn, request.markIds?.[rank] ?? null, context.mark ?? null)
+    if (mark !== null) clock.lap('mark')
+    const [image, hashes] = await Promise.all([
+      encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
+      hashImage(bitmap),
+    ])
+    clock.lap('encode')
+    return { ...result, image, hash: hashes?.hash ?? null, mark }
+  }
+  const { format } = request.options
+  const { best, ...made } = await drawBitmap(request, engine, { context, clock, finish })
   // The following steps need as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
-  const { bitmap, mark } = await addMark(drawn, request.markId ?? null, context.mark ?? null)
-  if (mark !== null) clock.lap('mark')
-  const { format } = request.options
-  const [image, hashes] = await Promise.all([
-    encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
-    hashImage(bitmap),
-  ])
-  clock.lap('encode')
+  const image = await finish(best, 0)
 
   const { name, version, kind, license } = engine.manifest
   return {
     ...made,
-    image,
-    hash: hashes?.hash ?? null,
-    mark,
+    ...image,
     format,
     timings: { ...clock.laps, ...made.timings },
     engine: { name, version, kind, license: license.spdx },
   }
 }
 
-type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found' | 'body'> & {
+interface Composed extends Pick<ResultImage, 'seed' | 'quality'> {
   readonly bitmap: Bitmap
 }
 
-// A separate function, so that all inputs of the bitmap are garbage before it is encoded.
+type Made = Pick<
+  TryOnResult,
+  'others' | 'refused' | 'warnings' | 'timings' | 'category' | 'detected' | 'found' | 'body'
+> & {
+  readonly best: Composed
+}
+
+// A separate function, so that all inputs of the best bitmap are garbage before it is encoded.
 async function drawBitmap(
   request: TryOnRequest,
   engine: Engine,
-  { context, clock }: { context: TryOnContext; clock: Clock },
+  {
+    context,
+    clock,
+    finish,
+  }: { context: TryOnContext; clock: Clock; finish: (composed: Composed, rank: number) => Promise<ResultImage> },
 ): Promise<Made> {
   const { options } = request
   // In full resolution the memory is needed for the job.
@@ -108,7 +121,7 @@ async function drawBitmap(
   if (judge) clock.lap('safety')
   context.signal.throwIfAborted()
 
-  const { image, change, quality, ...result } = await drawBest(
+  const { drawn, refused } = await drawBest(
     engine,
     { ...product, person: photo, found: person },
     {
@@ -120,25 +133,35 @@ async function drawBitmap(
   // The memory that the engine no longer needs is as large as that of the following steps.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
-  const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
-  if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
-  // A test engine returns the photo unchanged, to the last bit.
-  const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
-  clock.lap('composite')
-  context.signal.throwIfAborted()
+  const warnings = new Set<string>()
+  const composeOne = async ({ image, change, seed, quality, ...result }: Drawn): Promise<Composed> => {
+    const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
+    if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
+    // A test engine returns the photo unchanged, to the last bit.
+    const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
+    for (const warning of [...result.warnings, ...marked.warnings]) warnings.add(warning)
+    clock.lap('composite')
+    context.signal.throwIfAborted()
+    return { bitmap: marked.bitmap, seed, quality }
+  }
+  const [first, ...rest] = drawn
+  const others: ResultImage[] = []
+  for (const [i, other] of rest.entries()) others.push(await finish(await composeOne(other), i + 1))
   return {
-    bitmap: marked.bitmap,
+    best: await composeOne(first),
+    ...(others.length > 0 && { others }),
+    ...(refused.length > 0 && {
+      refused: refused.map(({ seed, error }) => ({ seed, errorCode: error.code, errorMessage: error.message })),
+    }),
     warnings: [
       ...(needsPerson ? seen.warnings : []),
       ...new Set(doubts),
       ...warnAboutOptions(engine.manifest, options),
-      ...result.warnings,
-      ...marked.warnings,
+      ...warnings,
     ],
-    timings: result.timings,
-    category: category ?? result.detected?.category ?? null,
-    quality,
-    detected: result.detected ?? null,
+    timings: first.timings,
+    category: category ?? first.detected?.category ?? null,
+    detected: first.detected ?? null,
     found,
     ...(person && { body: { face: person.face, hands: person.hands } }),
   }
@@ -203,7 +226,7 @@ function createClock(): Clock {
     laps,
     lap: (name: Stage) => {
       const now = performance.now()
-      laps[name] = Math.round(now - last)
+      laps[name] = Math.round((laps[name] ?? 0) + now - last)
       last = now
     },
   }

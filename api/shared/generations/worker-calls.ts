@@ -2,7 +2,14 @@ import { SAFETY_CHECKS, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } f
 import { Nullable, type Static, Type } from '../contract/schema.ts'
 import type { MadeResult } from '../provenance/result-marks.store.ts'
 import type { Start } from './attempts.store.ts'
-import { DetectedSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
+import {
+  DetectedSchema,
+  FORMATS,
+  LayerOutcomeSchema,
+  MAX_RESULTS,
+  RectangleSchema,
+  StoredResultSchema,
+} from './generation.ts'
 
 // Workers have no connection to Postgres: they send calls through Redis, which any API executes.
 
@@ -33,6 +40,9 @@ const EditionSchema = Type.Object({ id: Type.String(), imagesEdition: Type.Strin
 /** A product and the version of its images. */
 export type ProductEdition = Readonly<Static<typeof EditionSchema>>
 
+const Index = Type.Integer({ minimum: 0, maximum: MAX_RESULTS - 1 })
+const { key: _, ...result } = StoredResultSchema.properties
+
 const OutcomeSchema = Type.Object({
   warnings: Warnings,
   /** Duration of each stage, in ms. */
@@ -44,6 +54,10 @@ const OutcomeSchema = Type.Object({
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   ingredientSalt: Type.Optional(Type.String()),
   layers: Type.Optional(Type.Array(LayerOutcomeSchema)),
+  /** As `StoredResultSchema`, but with the index of a stored result. */
+  results: Type.Optional(
+    Type.Array(Type.Object({ ...result, index: Type.Optional(Index) }), { minItems: 1, maxItems: MAX_RESULTS }),
+  ),
 })
 /** Max products of one call. */
 export const MAX_PRODUCTS = 1000
@@ -67,6 +81,7 @@ export const WORKER_OPERATIONS = {
   }),
   insertResult: Type.Object({
     ...Result,
+    index: Type.Optional(Index),
     /** Size in bytes. */
     bytes: Bytes,
     /** Perceptual hash; null when the image has none. */

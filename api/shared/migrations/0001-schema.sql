@@ -270,6 +270,8 @@ create table objects (
   key text primary key,
   account_id text not null references accounts (id),
   external_user_id text,
+  -- Of a result: an erasure of a generation finds everything that was stored for it, also by attempts that never ended.
+  generation_id text,
   -- upload: bytes that a browser sends before it reports that the upload is complete.
   kind text not null check (kind in ('person', 'product', 'result', 'logo', 'upload')),
   -- Null while the bytes have not arrived.
@@ -284,7 +286,9 @@ lifetime: the lifetime of its object; for an upload that may still arrive 10 mor
 erased by: `DELETE /tryon/v1/customers/{id}`. Under a legal hold the row stays until the hold ends';
 comment on column objects.external_user_id is 'ID of the end user';
 comment on column objects.key is 'ID of the photo or the result';
+comment on column objects.generation_id is 'its generation';
 create index objects_expiry on objects (expires_at) where expires_at is not null;
+create index objects_generation on objects (generation_id) where generation_id is not null;
 create index objects_user on objects (account_id, external_user_id) where external_user_id is not null;
 -- Retention policies ask for the oldest objects of a kind.
 create index objects_age on objects (kind, created_at);
@@ -464,6 +468,9 @@ create table generations (
   -- [{ attempt, worker, dispatchedAt, startedAt, endedAt, reason }], oldest first; at most MAX_ATTEMPTS + MAX_SPARED. For drape debug.
   past_attempts jsonb not null default '[]',
   result_key text,
+  -- Of a try-on with several results, best first: [{ key, seed, quality }], then of those that failed [{ seed, errorCode, errorMessage }].
+  -- `result_key` is the first key. Null: one result.
+  results jsonb,
   images_expire_at timestamptz not null,
   -- Names the photo in the Content Credentials of the result. Without it nobody can tell from a result which photo it shows.
   ingredient_salt text,
@@ -499,6 +506,7 @@ comment on column generations.image_id is 'ID of the photo';
 comment on column generations.external_user_id is 'ID of the end user';
 comment on column generations.photo_user_id is 'ID of the end user of the photo, if it is another one';
 comment on column generations.result_key is 'where the result is stored';
+comment on column generations.results is 'where all are stored';
 comment on column generations.visitor_address is 'keyed hash of the network address of a visitor';
 comment on column generations.shopper_hash is 'keyed hash of the ID of a shopper of a shop';
 comment on column generations.ingredient_salt is 'links a result to its photo';
@@ -524,7 +532,7 @@ create index generations_created on generations using brin (created_at);
 create index generations_failed on generations (error_code, id) where status = 'FAILED';
 
 -- Freezes what workers write of an ended generation: a worker that was taken over could fail and refund a generation and then complete
--- it, or replace results of others. Erasure and retention only empty columns; of those, workers can write these two.
+-- it, or replace results of others. Erasure and retention only empty columns; of those, workers can write these three.
 create function refuse_change_of_ended_generation() returns trigger language plpgsql as $$
 begin
   raise exception 'The generation % has ended', old.id using errcode = 'object_not_in_prerequisite_state';
@@ -540,6 +548,7 @@ create trigger generations_ended before update on generations for each row
       new.timings, new.attempt_dispatched_at, new.past_attempts, new.engine_info, new.category, new.quality, new.layers, new.error_code,
       new.error_message, new.error_details)
     or (new.result_key is not null and new.result_key is distinct from old.result_key)
+    or (new.results is not null and new.results is distinct from old.results)
     or (new.ingredient_salt is not null and new.ingredient_salt is distinct from old.ingredient_salt)))
   execute function refuse_change_of_ended_generation();
 
@@ -723,7 +732,7 @@ create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id)
 create index webhook_deliveries_event on webhook_deliveries (event_id);
 create index webhook_deliveries_age on webhook_deliveries (created_at);
 
--- Settles ended generations: deletes their jobs, refunds those that failed and the layers that outfits lack, and queues their webhooks. Runs with the rights of the owner,
+-- Settles ended generations: deletes their jobs, refunds those that failed, the layers that outfits lack and the results that failed, and queues their webhooks. Runs with the rights of the owner,
 -- because workers end generations and must not be able to change balances. Believes no caller: the row of the job, which only this
 -- function deletes and no worker can insert, is what shows that a generation is not settled yet. The ledger's unique index makes the
 -- refund idempotent. Accounts are locked in the order of their IDs, so that concurrent statements cannot deadlock.
@@ -739,9 +748,12 @@ begin
   ), entries as (
     insert into ledger (account_id, amount, kind, generation_id)
     select account_id, refund, 'refund', id from ended cross join lateral (
-      select case when status = 'FAILED' then cost else (
-        select least(cost, coalesce(sum((layer->>'cost')::int), 0)) from jsonb_array_elements(layers) as layer
-        where layer->'applied' = 'false') end as refund) as due
+      select case when status = 'FAILED' then cost
+        when results is not null
+          then cost * jsonb_array_length(jsonb_path_query_array(results, '$[*] ? (exists(@.errorCode))')) / jsonb_array_length(results)
+        else (
+          select least(cost, coalesce(sum((layer->>'cost')::int), 0)) from jsonb_array_elements(layers) as layer
+          where layer->'applied' = 'false') end as refund) as due
     where refund > 0
     returning account_id, amount
   ), sums as (select account_id, sum(amount) as amount from entries group by account_id

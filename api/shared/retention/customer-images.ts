@@ -118,7 +118,7 @@ async function expireRefused(
 ): Promise<void> {
   await database.query(sql.unsafe`
     with ${forgetResults(customer, keys)}
-    update objects set external_user_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
+    update objects set external_user_id = null, generation_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
 }
 
 /** MUST be called after the bytes were deleted. */
@@ -133,15 +133,16 @@ async function deleteRows(
     with ${forgetResults(customer, keys)}, gone as (delete from objects where ${isTheirs} and ${settled}),
       unhashed as (
         delete from image_hashes using objects where object_key = key and ${isTheirs} and not ${settled})
-    update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
+    update objects set external_user_id = null, generation_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
     where ${isTheirs} and not ${settled}`)
 }
 
 /** The CTE `forgotten`: an object whose row stays for a sweep is the result of no generation, and found by no further batch. */
 function forgetResults(customer: Customer, keys: readonly string[]) {
   return sql.fragment`forgotten as (
-    update generations set result_key = null
-    where ${isGenerationOf(customer)} and result_key = any(${sql.array([...keys], 'text')}))`
+    update generations set result_key = null, results = null
+    where ${isGenerationOf(customer)}
+      and id in (select generation_id from objects where key = any(${sql.array([...keys], 'text')})))`
 }
 
 /**

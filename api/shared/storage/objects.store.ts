@@ -68,8 +68,8 @@ export function createObjects(database: Database) {
     insertResult: async ({ key, bytes, hash, id, attempt }: NewResult): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         with object as (
-          insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
-          select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
+          insert into objects (key, account_id, external_user_id, generation_id, kind, bytes, expires_at)
+          select ${key}, account_id, external_user_id, id, 'result', ${bytes}::bigint, now() + interval '1 hour'
           from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           -- A concurrent end of the attempt waits for this lock and then finds this row.
           for update

@@ -87,6 +87,9 @@ class TryOnOutput(TypedDict):
     seed: NotRequired[int]
     """Default: 42."""
 
+    count: NotRequired[int]
+    """Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results, best first; failed ones are refunded. Not for outfits. Default: 1."""
+
     mode: NotRequired[Literal["fast", "balanced", "quality"]]
     """Default: "balanced"."""
 
@@ -262,73 +265,18 @@ class GenerationErrorDetail(TypedDict):
     """The problem."""
 
 
-class Generation(TypedDict):
-    generationId: str
-    status: Literal["PENDING", "PROCESSING", "COMPLETED", "FAILED"]
-    """COMPLETED and FAILED are final."""
+class GenerationResult(TypedDict):
+    seed: int
+    """Seed of the image. As output.seed it draws the image again."""
 
-    queuePosition: NotRequired[int]
-    """While PENDING: position in the queue; 1 starts next."""
+    imageUrl: NotRequired[str]
+    """As resultImageUrl; absent for a failed result, or when the image has expired."""
 
-    estimatedStartSeconds: NotRequired[int]
-    """While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero."""
-
-    estimatedStartRange: NotRequired[AcceptedTryOnEstimatedStartRange]
-    """While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases."""
-
-    estimatedSeconds: NotRequired[int]
-    """While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons."""
-
-    progress: NotRequired[float]
-    """While PROCESSING: share of the work that is done."""
-
-    resultImageUrl: NotRequired[str]
-    """When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL."""
-
-    imagesExpired: NotRequired[bool]
-    """True when the image has expired or was erased; resultImageUrl is absent then."""
-
-    engineName: str
-    """Name of the engine that renders the try-on."""
-
-    requestedEngine: NotRequired[str]
-    """Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise."""
-
-    consent: NotRequired[TryOnConsent]
-    """Consent of the person in the photo. Stored and returned with the generation."""
-
-    engine: NotRequired[GenerationEngine]
-    """The engine that rendered the image."""
-
-    category: NotRequired[str | None]
     quality: NotRequired[float | None]
-    layers: NotRequired[list[OutfitLayer]]
-    """The products of an outfit, in the order of the call."""
-
-    timings: NotRequired[dict[str, float]]
-    """When COMPLETED: duration of each stage in ms."""
-
-    warnings: NotRequired[list[str]]
-    """When COMPLETED: warnings about the result (upper case) and about the photo (lower case)."""
-
-    ingredientSalt: NotRequired[str]
-    """When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret."""
+    errorCode: NotRequired[str]
+    """Why the result failed; its credits are refunded."""
 
     errorMessage: NotRequired[str]
-    """When FAILED: human-readable reason."""
-
-    errorCode: NotRequired[str]
-    """When FAILED: stable error code; branch on it."""
-
-    errorDetails: NotRequired[list[GenerationErrorDetail]]
-    """When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog."""
-
-    appealUrl: NotRequired[str]
-    """When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can."""
-
-    createdAt: str
-    updatedAt: str
-    """Time of the last status change; strictly increasing. Progress does not change it."""
 
 
 class Appeal(TypedDict):
@@ -665,11 +613,14 @@ class EngineDescription(TypedDict):
     outfits: bool
     """Whether the engine renders outfits: POST /tryon/v1/outfits."""
 
+    maxCount: int
+    """Maximum of `output.count`."""
+
     modes: list[Literal["fast", "balanced", "quality"]]
     """Values of `output.mode`."""
 
     credits: int
-    """Price of a try-on in credits."""
+    """Price of a result in credits."""
 
     isDefault: bool
     """Whether try-ons that name no engine use this engine."""
@@ -916,6 +867,78 @@ class WebhookTestMessage(TypedDict):
 
 
 WebhookMessage: TypeAlias = GenerationCompletedMessage | GenerationFailedMessage | CreditsLowMessage | CustomerErasedMessage | ErasureConfirmedMessage | ReviewDecidedMessage | WebhookTestMessage
+
+
+class Generation(TypedDict):
+    generationId: str
+    status: Literal["PENDING", "PROCESSING", "COMPLETED", "FAILED"]
+    """COMPLETED and FAILED are final."""
+
+    queuePosition: NotRequired[int]
+    """While PENDING: position in the queue; 1 starts next."""
+
+    estimatedStartSeconds: NotRequired[int]
+    """While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero."""
+
+    estimatedStartRange: NotRequired[AcceptedTryOnEstimatedStartRange]
+    """While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases."""
+
+    estimatedSeconds: NotRequired[int]
+    """While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons."""
+
+    progress: NotRequired[float]
+    """While PROCESSING: share of the work that is done."""
+
+    resultImageUrl: NotRequired[str]
+    """When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL."""
+
+    imagesExpired: NotRequired[bool]
+    """True when the image has expired or was erased; resultImageUrl is absent then."""
+
+    results: NotRequired[list[GenerationResult]]
+    """When COMPLETED with output.count above 1: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl."""
+
+    engineName: str
+    """Name of the engine that renders the try-on."""
+
+    requestedEngine: NotRequired[str]
+    """Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise."""
+
+    consent: NotRequired[TryOnConsent]
+    """Consent of the person in the photo. Stored and returned with the generation."""
+
+    engine: NotRequired[GenerationEngine]
+    """The engine that rendered the image."""
+
+    category: NotRequired[str | None]
+    quality: NotRequired[float | None]
+    layers: NotRequired[list[OutfitLayer]]
+    """The products of an outfit, in the order of the call."""
+
+    timings: NotRequired[dict[str, float]]
+    """When COMPLETED: duration of each stage in ms."""
+
+    warnings: NotRequired[list[str]]
+    """When COMPLETED: warnings about the result (upper case) and about the photo (lower case)."""
+
+    ingredientSalt: NotRequired[str]
+    """When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret."""
+
+    errorMessage: NotRequired[str]
+    """When FAILED: human-readable reason."""
+
+    errorCode: NotRequired[str]
+    """When FAILED: stable error code; branch on it."""
+
+    errorDetails: NotRequired[list[GenerationErrorDetail]]
+    """When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog."""
+
+    appealUrl: NotRequired[str]
+    """When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can."""
+
+    createdAt: str
+    updatedAt: str
+    """Time of the last status change; strictly increasing. Progress does not change it."""
 
 
 class ProductBatch(TypedDict):

@@ -244,6 +244,35 @@ describe('POST /try-on', () => {
     })
   })
 
+  describe('a count of results', () => {
+    const withCount = (count: unknown, output: object = {}) => ({
+      products,
+      person: person(),
+      output: { count, ...output },
+    })
+
+    it('is refused for an engine that draws the same from every seed, with those that do not', async () => {
+      const answer = await post(withCount(2, { engine: 'warp' }))
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          code: 'VALIDATION_FAILED',
+          message: expect.stringMatching(/at most 1 for the engine warp.*mock/),
+          details: [{ path: 'output.count', message: 'must be at most 1 for the engine warp' }],
+        },
+      })
+      expect((await post(withCount(1, { engine: 'warp' }))).status).toBe(201)
+    })
+
+    it('is 1 to 4', async () => {
+      for (const count of [0, 5, 1.5, 'two'])
+        expect((await post(withCount(count, { engine: 'mock' }))).body).toMatchObject({
+          details: [{ path: 'output.count' }],
+        })
+      expect((await post(withCount(4, { engine: 'mock' }))).status).toBe(201)
+    })
+  })
+
   it('refuses a product without an image of a kind that the engine can use', async () => {
     const refused = { status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION', details: { key: 'flat_lay' } } }
     const detail = [{ ...products[0].images[0], classifications: { detail: true } }]

@@ -165,6 +165,13 @@ describe('an outfit', async () => {
     expect(await balanceOf(other.id)).toBe(2)
   })
 
+  it('has one result', async () => {
+    expect(await post([shirt, trousers], { output: { engine: 'mock', count: 2 } })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ path: 'output.count' }] },
+    })
+  })
+
   it('needs an engine that draws outfits', async () => {
     const { status, body } = await post([shirt, trousers], { output: { engine: 'plain' } })
     expect({ status, details: body.details }).toEqual({

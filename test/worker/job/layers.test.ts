@@ -22,6 +22,7 @@ const resultOf = (text: string, changes: Partial<TryOnResult> = {}): TryOnResult
   hash: null,
   format: 'png',
   mark: null,
+  seed: 1,
   warnings: [],
   timings: { engine: 10 },
   category: 'tops',

@@ -134,6 +134,38 @@ describe('retention', async () => {
       await stopWorker()
     })
 
+    it('deletes every result of a try-on with several, also of one that another made of the photo, and those of a dead worker', async () => {
+      const { imageId } = await upload('user-9')
+      const { generationId: lost } = (await tryOn(imageId, { externalUserId: 'user-10' })).body
+      const dead = `results/${drape.accountId}/${lost}-dead.jpg`
+      await createGenerations(drape.database).start({ id: lost, attempt: 1, worker: 'w' })
+      await createObjects(drape.database).insertResult({ key: dead, bytes: 6, id: lost, attempt: 1 })
+      await storage.put(dead, person, { contentType: PHOTO })
+      await startWorker()
+      const output = { engine: 'mock', count: 3, seed: 7 }
+      const balance = await drape.balance()
+      const shown = []
+      for (const externalUserId of ['user-9', 'user-10'])
+        shown.push(await drape.finish((await tryOn(imageId, { externalUserId, output })).body.generationId))
+      await stopWorker()
+      expect(await drape.balance()).toBe(balance)
+      const links = shown.flatMap(({ resultImageUrl, results }) => {
+        expect(results.map(({ seed }: { seed: number }) => seed)).toEqual([7, 8, 9])
+        expect(results[0].imageUrl).toBe(resultImageUrl)
+        return results.map(({ imageUrl }: { imageUrl: string }) => imageUrl)
+      })
+      expect(new Set(links).size).toBe(6)
+      for (const link of links) expect((await fetch(link)).status).toBe(200)
+      expect((await erase('user-9')).status).toBe(204)
+      for (const link of links) expect((await fetch(link)).status).toBe(404)
+      expect(await storage.exists(dead)).toBe(false)
+      for (const { generationId } of shown) {
+        const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
+        expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
+        expect(JSON.stringify(body)).not.toContain('imageUrl')
+      }
+    })
+
     it('does not affect the same customer ID in other accounts', async () => {
       const stranger = await drape.createAccount(1)
       const photo = await upload('user-3', stranger.apiKey)
