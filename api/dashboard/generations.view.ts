@@ -1,7 +1,7 @@
 import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../generations/generation-search.store.ts'
 import { findResultKey, presentGeneration as presentToCaller } from '../generations/generations.view.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import type { Status } from '../shared/generations/generation.ts'
+import type { Status, StoredResult } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { badge, type Content, code, facts, section, type Tone, table, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
@@ -185,15 +185,17 @@ function presentPastAttempts({ pastAttempts }: GenerationDetail, showsWorkers: b
 
 const HIDDEN = 'hidden'
 
+function hideUrls({ key, changedKey }: StoredResult) {
+  return { imageUrl: key ? HIDDEN : null, changedMaskUrl: changedKey ? HIDDEN : null }
+}
+
 /** The links lead to images and to the appeal without a sign-in, and the salt is a secret of the account. */
 function presentAnswer(record: GenerationRecord): Html {
   const answer = presentToCaller(
     { ...record, ingredientSalt: record.ingredientSalt && HIDDEN },
     {
       resultImageUrl: findResultKey(record) && HIDDEN,
-      resultUrls: findResultKey(record)
-        ? (record.results ?? []).map(({ key }) => ({ imageUrl: key ? HIDDEN : null }))
-        : [],
+      resultUrls: findResultKey(record) ? (record.results ?? []).map(hideUrls) : [],
       wait: null,
       appealUrl: record.isAppealable ? HIDDEN : null,
     },

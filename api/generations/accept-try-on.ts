@@ -8,6 +8,7 @@ import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import type { PersonPhotos } from '../photos/person-photos.ts'
 import type { ProductPhotos } from '../photos/product-photos.ts'
+import type { RegionMasks } from '../photos/region-masks.ts'
 import type { ReserveStorage } from '../photos/storage-quota.ts'
 import { imageField } from '../products/legacy.routes.ts'
 import type { ProductBody } from '../products/products.schema.ts'
@@ -18,6 +19,7 @@ import { formatPath } from '../shared/contract/schema.ts'
 import type { ProductInput } from '../shared/database/product-merge.store.ts'
 import type { Layer } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
+import type { NormalisedMask } from '../shared/image/image.ts'
 import type { Acceptance, OutfitAcceptance } from './acceptance.store.ts'
 import type { EngineChoice } from './engines/choice.ts'
 import { defaultDeadline } from './engines/deadline.ts'
@@ -29,6 +31,7 @@ import type { TryOnBody } from './try-on.schema.ts'
 export interface AcceptanceParts {
   readonly personPhotos: PersonPhotos
   readonly productPhotos: ProductPhotos
+  readonly regionMasks: RegionMasks
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
   /** As `accept`. */
@@ -82,13 +85,16 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
   const signal = disconnectSignal(ctx)
+  const mask = await readMask(ctx, parts, { sent, signal })
   const products: ProductInput[] = []
   for (const index of sent.body.products.keys()) products.push(await storeProduct(ctx, parts, { sent, signal, index }))
   const [product] = products
   const person = await storePerson(ctx, parts, { sent, signal })
+  const maskKey = mask && (await storeMask(ctx, parts, { sent, generationId, person, mask }))
   const call = {
     ...callOf(ctx, sent, person),
     generationId,
+    ...(maskKey !== null && { maskKey }),
     engine: engine.name,
     garmentTypes: engine.garmentTypes,
     requestedEngine,
@@ -101,7 +107,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     layers === null
       ? parts.accept({ ...call, product, cost: engine.credits * sent.body.output.count })
       : parts.acceptOutfit({ ...call, layers, ...priceOutfit(engine, ctx.state.account.settings, layers.length) })
-  await acceptOnce(accepting, parts, person)
+  await acceptOnce(accepting, parts, { ...person, maskKey })
   parts.wake()
   return {
     generationId,
@@ -180,13 +186,57 @@ function storePerson(
   })
 }
 
+/** Reads the mask of a call before anything of the call is stored; null if it has none. */
+async function readMask(
+  { state: { account, files } }: AppContext,
+  { regionMasks }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<NormalisedMask | null> {
+  const { mask } = body.output
+  if (mask === undefined) return null
+  return regionMasks.read(mask, { account, files, signal, field: maskField(translated) })
+}
+
+function maskField({ written }: Translated): string {
+  return formatPath(written(['output', 'mask', 'image']))
+}
+
+/** Returns the key of the mask. Deletes the photo of the call if the mask does not fit it. */
+async function storeMask(
+  { state: { account } }: AppContext,
+  { regionMasks, personPhotos }: AcceptanceParts,
+  {
+    sent: { translated },
+    generationId,
+    person: { imageId, uploadedNow },
+    mask,
+  }: {
+    readonly sent: SentTryOn
+    readonly generationId: string
+    readonly person: ResolvedPhoto
+    readonly mask: NormalisedMask
+  },
+): Promise<string> {
+  try {
+    return await regionMasks.store(mask, {
+      accountId: account.id,
+      generationId,
+      imageId,
+      field: maskField(translated),
+    })
+  } catch (error) {
+    if (uploadedNow) await personPhotos.discard(imageId)
+    throw error
+  }
+}
+
 /** The call as input of the acceptance. */
 function callOf(
   { state: { account, receivedAt } }: AppContext,
   { body, translated: { written }, outfit }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
-  const { watermark, seed, count, mode, format, fullResolution, keepForDays = null } = body.output
+  const { watermark, seed, count, changedMask, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
     receivedAt,
@@ -196,6 +246,7 @@ function callOf(
     options: {
       ...{ watermark, seed, mode, format, fullResolution },
       ...(count > 1 && { count }),
+      ...(changedMask && { changedMask }),
       ...(outfit?.isPartial && { partial: true }),
     },
     keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
@@ -203,18 +254,22 @@ function callOf(
   }
 }
 
-/** Awaits the acceptance. Deletes the photo of the call if it was refused or was accepted before. */
+/** Awaits the acceptance. Deletes the photo and the mask of the call if it was refused or was accepted before. */
 async function acceptOnce(
   accepting: Promise<boolean>,
-  { personPhotos }: AcceptanceParts,
-  { imageId, uploadedNow }: ResolvedPhoto,
+  { personPhotos, regionMasks }: AcceptanceParts,
+  { imageId, uploadedNow, maskKey }: ResolvedPhoto & { readonly maskKey: string | null },
 ): Promise<void> {
+  const discard = async () => {
+    if (uploadedNow) await personPhotos.discard(imageId)
+    if (maskKey !== null) await regionMasks.discard(maskKey)
+  }
   try {
     const isNew = await accepting
-    if (!isNew && uploadedNow) await personPhotos.discard(imageId)
+    if (!isNew) await discard()
   } catch (error) {
     // After any other error the call may have been accepted, and the generation may need the photo.
-    if (uploadedNow && isRefusal(error)) await personPhotos.discard(imageId)
+    if (isRefusal(error)) await discard()
     throw error
   }
 }

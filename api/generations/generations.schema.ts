@@ -98,6 +98,12 @@ const GenerationResult = named(
         description: 'As resultImageUrl; absent for a failed result, or when the image has expired.',
       }),
     ),
+    changedMaskUrl: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description: 'With output.changedMask: URL of the mask of what the image changes, as imageUrl.',
+      }),
+    ),
     quality: Type.Optional(
       Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'As quality of a generation.' })),
     ),
@@ -126,7 +132,7 @@ export const Generation = named(
     results: Type.Optional(
       Type.Array(GenerationResult, {
         description:
-          'When COMPLETED with output.count above 1: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl.',
+          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl.',
       }),
     ),
     engineName: EngineName,

@@ -56,10 +56,12 @@ export interface Presented {
 /** Null for an image that does not exist, or no longer. */
 interface ResultUrls {
   readonly imageUrl: string | null
+  readonly changedMaskUrl: string | null
 }
 
-async function urlsOf({ key }: StoredResult, links: (key: string) => Promise<string>): Promise<ResultUrls> {
-  return { imageUrl: key === undefined ? null : await links(key) }
+async function urlsOf({ key, changedKey }: StoredResult, links: (key: string) => Promise<string>): Promise<ResultUrls> {
+  const urlOf = async (each?: string) => (each === undefined ? null : links(each))
+  return { imageUrl: await urlOf(key), changedMaskUrl: await urlOf(changedKey) }
 }
 
 /** A generation as callers get it, with these links. */
@@ -121,8 +123,9 @@ function presentLayer({ externalId, layer, applied, quality, warnings, errorCode
   }
 }
 
-function presentResult({ key, ...about }: StoredResult, urls?: ResultUrls) {
-  return { ...about, ...(urls && urls.imageUrl !== null && { imageUrl: urls.imageUrl }) }
+function presentResult({ key: _, changedKey: __, ...about }: StoredResult, urls?: ResultUrls) {
+  const { imageUrl = null, changedMaskUrl = null } = urls ?? {}
+  return { ...about, ...(imageUrl !== null && { imageUrl }), ...(changedMaskUrl !== null && { changedMaskUrl }) }
 }
 
 /** Key of the result that callers may see; null when there is none, or it has expired. */

@@ -1,7 +1,7 @@
 import { createWorkerProducts } from '../products/worker-products.store.ts'
 import type { ErrorCode } from '../shared/contract/errors.ts'
 import type { Database } from '../shared/database/database.ts'
-import { resultKeyOf, viewKeyOf } from '../shared/generations/generation.ts'
+import { changedKeyOf, resultKeyOf, viewKeyOf } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
 import type { WorkerOperations } from '../shared/generations/worker-calls.ts'
 import { createImages } from '../shared/image/images.store.ts'
@@ -30,19 +30,21 @@ export function createWorkerOperations(database: Database, generations: Generati
     retry: ({ failure, ...attempt }) =>
       generations.retry({ ...attempt, ...(failure && { failure: { ...failure, code: failure.code as ErrorCode } }) }),
     fail: ({ code, ...failure }) => generations.fail({ ...failure, code: code as ErrorCode }),
-    insertResult: async ({ mark, bytes, hash, ...result }, about) => {
+    insertResult: async ({ mark, bytes, hash, isMask = false, ...result }, about) => {
       const { id, attempt } = result
-      if (!(await objects.insertResult({ key: keyOf(result), bytes, hash, id, attempt }))) return false
+      const key = isMask ? changedKeyOf(keyOf(result)) : keyOf(result)
+      if (!(await objects.insertResult({ key, bytes, hash, id, attempt }))) return false
       // Before the result can be delivered, and only if there is a result that carries it: the row never expires.
       if (mark !== null) await marks.insert(mark, about)
       return true
     },
     complete: ({ outcome: { results, ...outcome }, ...result }) => {
-      const stored = results?.map(({ index, ...about }) => ({
-        ...about,
-        ...(index !== undefined && { key: keyOf({ ...result, index }) }),
-      }))
-      const resultKey = stored?.[0].key ?? keyOf(result)
+      const stored = results?.map(({ index, isMasked = false, ...about }) => {
+        if (index === undefined) return about
+        const key = keyOf({ ...result, index })
+        return { ...about, key, ...(isMasked && { changedKey: changedKeyOf(key) }) }
+      })
+      const resultKey = keyOf(result)
       const { id, attempt } = result
       return generations.complete({
         id,

@@ -31,18 +31,19 @@ refused with \`VALIDATION_FAILED\`. Only for engines with \`outfits\`.`,
   }),
 ]
 
-/** The layers of an outfit are judged and refunded one by one, and its results would be too. */
-function assertOneResult({ output }: OutfitBody, { written }: Translated): void {
-  if (output.count === 1) return
-  const path = formatPath(written(['output', 'count']))
-  const message = 'must be 1 for an outfit'
-  throw new DrapeError(
-    'VALIDATION_FAILED',
-    `${path} ${message}. Send the outfit several times, each with another seed.`,
-    {
-      details: [{ path, message }],
-    },
-  )
+/** Options of the image of a single product: an outfit is judged and refunded by its layers, each drawn over another image. */
+function assertOutput({ output }: OutfitBody, { written }: Translated): void {
+  const { count, mask, changedMask } = output
+  const [name, cure] =
+    count > 1
+      ? ['count', 'Send the outfit several times, each with another seed.']
+      : mask || changedMask
+        ? [mask ? 'mask' : 'changedMask', 'Leave it out, or send each product as a try-on.']
+        : []
+  if (name === undefined) return
+  const path = formatPath(written(['output', name]))
+  const message = 'is not available for outfits'
+  throw new DrapeError('VALIDATION_FAILED', `${path} ${message}. ${cure}`, { details: [{ path, message }] })
 }
 
 async function postOutfit(
@@ -50,7 +51,7 @@ async function postOutfit(
   parts: AcceptanceParts,
   { body, translated }: { readonly body: OutfitBody; readonly translated: Translated },
 ): Promise<AcceptedOutfit> {
-  assertOneResult(body, translated)
+  assertOutput(body, translated)
   const { findProduct } = parts
   const accountId = ctx.state.account.id
   const outfit = {

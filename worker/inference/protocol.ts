@@ -44,6 +44,8 @@ export interface TryOnRequest {
   readonly crop: Rectangle | 'auto' | 'none'
   /** Face and hands in px of the crop, found before the photo was drawn on; absent: they are found in the photo. */
   readonly body?: FaceAndHands
+  /** Mask of the part of the photo that may change, white; null or absent: all. */
+  readonly mask?: Uint8Array | null
   readonly garment: Uint8Array
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
@@ -71,6 +73,8 @@ export interface ResultImage {
   readonly hash: string | null
   /** Outcome of the imperceptible mark; null if none was requested. */
   readonly mark: Omit<Marked, 'bitmap'> | null
+  /** PNG of what it changes, black where it equals the photo; absent if none was requested. */
+  readonly changed?: Uint8Array
   readonly seed: number
   /** Quality of the result, 0 to 1; null if unknown. */
   readonly quality: number | null

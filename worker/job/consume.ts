@@ -1,5 +1,11 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
-import { type QueuedTryOn, resultKeyOf, seedsOf, type TryOnJob } from '../../api/shared/generations/generation.ts'
+import {
+  changedKeyOf,
+  type QueuedTryOn,
+  resultKeyOf,
+  seedsOf,
+  type TryOnJob,
+} from '../../api/shared/generations/generation.ts'
 import type { WorkerOperations } from '../../api/shared/generations/worker-calls.ts'
 import { failedFields } from '../../api/shared/image/image-field.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
@@ -109,16 +115,22 @@ async function shouldYield(
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
-  const { person, logoKey } = job
+  const { person, logoKey, maskKey = null } = job
   const products = job.layers?.map(({ product }) => product) ?? [job.product]
   const loading = products.map((product, index) => loadProductImage({ ...job, product, index }, options))
   // Awaited by the passes.
   for (const image of loading) image.catch(() => {})
-  const [photo, logo] = await lease.during(
-    Promise.all([options.storage.get(person.objectKey), logoKey === null ? null : options.loadLogo(logoKey)]),
+  const [photo, logo, mask] = await lease.during(
+    Promise.all([
+      options.storage.get(person.objectKey),
+      logoKey === null ? null : options.loadLogo(logoKey),
+      maskKey === null ? null : options.storage.get(maskKey),
+    ]),
   )
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
+  if (maskKey !== null && !mask)
+    throw new DrapeError('GENERATION_FAILED', 'The mask of the photo has been deleted.', { image: 'person' })
   const original: Under = { photo, crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto') }
   const marks = seedsOf(job.options).flatMap(() => options.createMark(job.engine) ?? [])
   const finish: PassParts['finish'] = { logo: logoKey === null ? null : (logo ?? 'missing'), markIds: marks }
@@ -129,7 +141,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     try {
       const garment = await lease.during(loading[pass.index])
       order = garment.image.order
-      return await inferSafely(requestOf(job, { pass, garment, finish }), { ...attempt, original, pass })
+      return await inferSafely(requestOf(job, { pass, garment, mask, finish }), { ...attempt, original, pass })
     } catch (error) {
       throw withFields(error, pass.index, order)
     }
@@ -137,7 +149,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   const garments = await Promise.all(drawn.applied.map(({ pass }) => loading[pass.index]))
   // Signing is last: any later change of the bytes invalidates the signature.
   const images: SignedImage[] = []
-  for (const [rank, { image, hash, seed, quality, ...result }] of [drawn, ...(drawn.others ?? [])].entries()) {
+  for (const [rank, { image, hash, seed, quality, changed, ...result }] of [drawn, ...(drawn.others ?? [])].entries()) {
     const signed = await withSpan('sign', {}, () =>
       options.signResult({
         image,
@@ -149,7 +161,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       }),
     )
     const mark = markOf(marks[rank] ?? null, { mark: result.mark, engine: drawn.engine }, attempt)
-    images.push({ ...signed, hash, seed, quality, mark })
+    images.push({ ...signed, hash, seed, quality, changed, mark })
   }
   return { ...drawn, images }
 }
@@ -157,18 +169,21 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
 interface PassParts {
   readonly pass: PlacedPass
   readonly garment: Awaited<ReturnType<typeof loadProductImage>>
+  /** Null: the whole photo may change. */
+  readonly mask: Uint8Array | null
   /** What is drawn on the result of the job. */
   readonly finish: Pick<TryOnRequest, 'logo' | 'markIds'>
 }
 
 function requestOf(
   { engine, options, minQuality, safety }: TryOnJob,
-  { pass: { under, product, layer, isLast }, garment, finish }: PassParts,
+  { pass: { under, product, layer, isLast }, garment, mask, finish }: PassParts,
 ): TryOnRequest {
   const { classifications } = garment.image
   return {
     engine,
     ...under,
+    ...(mask && { mask }),
     garment: garment.bytes,
     garmentHash: garment.hash,
     ...(isLast ? finish : { logo: null }),
@@ -252,7 +267,7 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
 }
 
 type SignedImage = Signed &
-  Pick<TryOnResult, 'hash' | 'seed' | 'quality'> & {
+  Pick<TryOnResult, 'hash' | 'seed' | 'quality' | 'changed'> & {
     readonly mark: Parameters<WorkerOperations['insertResult']>[0]['mark']
   }
 
@@ -271,19 +286,27 @@ async function store(job: TryOnJob, result: SignedResult, options: ConsumeOption
     if (keys.length > 0) await storage.delete(keys)
     return 'late' as const
   }
-  for (const [index, { image, hash, mark }] of images.entries()) {
+  for (const [index, { image, hash, mark, changed }] of images.entries()) {
     if (!(await calls.insertResult({ ...about, index, bytes: image.byteLength, hash, mark }))) return discard()
     const key = resultKeyOf({ ...job, format, index })
     keys.push(key)
     await storage.put(key, image, { contentType: `image/${format}` })
+    if (changed === undefined) continue
+    const { byteLength: bytes } = changed
+    if (!(await calls.insertResult({ ...about, index, isMask: true, bytes, hash: null, mark: null }))) return discard()
+    keys.push(changedKeyOf(key))
+    await storage.put(changedKeyOf(key), changed, { contentType: 'image/png' })
   }
-  const stored = images.map(({ seed, quality }, index) => ({ seed, quality: asReal(quality), index }))
+  const stored = images.map(({ seed, quality, changed }, index) => ({
+    ...{ seed, quality: asReal(quality), index },
+    ...(changed && { isMasked: true }),
+  }))
   const results = [...stored, ...refused]
   const [{ ingredientSalt }] = images
   const outcome = {
     ...{ warnings, timings, category, quality: asReal(result.quality), engineInfo, ingredientSalt },
     ...(layers && { layers }),
-    ...(results.length > 1 && { results }),
+    ...((results.length > 1 || job.options.changedMask) && { results }),
   }
   const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
   return completed ? 'completed' : discard()

@@ -13,8 +13,10 @@ import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
 import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
 import { addWatermark } from '../outputs/watermark.ts'
 import { blendChange } from '../vision/composite/blend.ts'
+import { keepOutside } from '../vision/composite/caller-mask.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
 import { type Drawn, drawBest } from '../vision/quality/draw-best.ts'
+import type { Plane, Size } from '../vision/raster/plane.ts'
 import type { LastPhoto } from './last-photo.ts'
 import { photoOfRequest } from './request-photo.ts'
 
@@ -62,7 +64,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   }
 }
 
-interface Composed extends Pick<ResultImage, 'seed' | 'quality'> {
+interface Composed extends Pick<ResultImage, 'seed' | 'quality' | 'changed'> {
   readonly bitmap: Bitmap
 }
 
@@ -87,9 +89,10 @@ async function drawBitmap(
   // In full resolution the memory is needed for the job.
   if (options.fullResolution) context.lastPhoto?.evict()
   const known = context.lastPhoto?.find(request)
-  const [frame, garment] = await Promise.all([
+  const [frame, garment, mask] = await Promise.all([
     known?.photo ?? ofImage('person', decodeOnWhite(request.photo)),
     ofImage('product', decodeImage(request.garment)),
+    request.mask ? decodeImage(request.mask) : null,
   ])
   const category = categoryFromWords(request.product)
   const garmentType = garmentTypeOf(request.product.classifications)
@@ -135,14 +138,22 @@ async function drawBitmap(
   clock.lap('engine')
   const warnings = new Set<string>()
   const composeOne = async ({ image, change, seed, quality, ...result }: Drawn): Promise<Composed> => {
+    // Last, so that the whole drawing is judged.
+    if (mask) keepOutside(change, { bitmap: mask, frame, crop })
+    if (mask && needsPerson) assertChange(change)
     const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
+    const changed = options.changedMask
+      ? await encodeImage(showChange({ frame, photo, crop, change, fullResolution: options.fullResolution }), {
+          format: 'png',
+        })
+      : undefined
     if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
     // A test engine returns the photo unchanged, to the last bit.
     const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
     for (const warning of [...result.warnings, ...marked.warnings]) warnings.add(warning)
     clock.lap('composite')
     context.signal.throwIfAborted()
-    return { bitmap: marked.bitmap, seed, quality }
+    return { bitmap: marked.bitmap, seed, quality, ...(changed && { changed }) }
   }
   const [first, ...rest] = drawn
   const others: ResultImage[] = []
@@ -190,6 +201,34 @@ function compose({
 }): Bitmap {
   if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...drawn })
   return blendChange({ photo, ...drawn })
+}
+
+/** The change as it was composed: grey, black where the result equals the photo. */
+function showChange({
+  frame,
+  photo,
+  crop,
+  change,
+  fullResolution,
+}: Omit<Parameters<typeof compose>[0], 'drawn'> & { change: Plane }): Bitmap {
+  const fill = ({ width, height }: Size, level: number): Bitmap => ({
+    ...{ width, height, channels: 3 },
+    data: new Uint8Array(width * height * 3).fill(level),
+  })
+  const drawn = { image: fill(change, 255), change }
+  return compose({ frame: fill(frame, 0), photo: fill(photo, 0), crop, drawn, fullResolution })
+}
+
+/** @throws RESULT_REJECTED if the mask of the call leaves nothing of the drawing */
+function assertChange({ data }: Plane): void {
+  if (data.some((share) => share >= 0.5)) return
+  throw new DrapeError(
+    'RESULT_REJECTED',
+    'The result changes nothing in the region of output.mask. Allow a larger region.',
+    {
+      details: [{ path: 'output.mask', message: 'allows nothing that the product changes' }],
+    },
+  )
 }
 
 /** A missing or unreadable logo causes a warning, not a failure. */

@@ -74,7 +74,7 @@ export interface Outcome {
 }
 
 function keysOf({ resultKey, results = [] }: Outcome): string[] {
-  return [resultKey, ...results.flatMap(({ key }) => key ?? [])]
+  return [resultKey, ...results.flatMap(({ key = [], changedKey = [] }) => [key, changedKey].flat())]
 }
 
 /** The layers of a generation with the outcome of each. */

@@ -111,6 +111,8 @@ const OptionsSchema = Type.Object({
   partial: Type.Optional(Type.Boolean()),
   /** Number of results. Absent: 1. */
   count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS })),
+  /** Whether results have masks of what they change. Absent: no. */
+  changedMask: Type.Optional(Type.Boolean()),
 })
 export type Options = Static<typeof OptionsSchema>
 
@@ -143,6 +145,8 @@ export type LayerOutcome = Omit<Static<typeof LayerOutcomeSchema>, 'warnings'> &
 export const StoredResultSchema = Type.Object({
   seed: Type.Integer(),
   key: Type.Optional(Type.String()),
+  /** Of the mask of what it changes. */
+  changedKey: Type.Optional(Type.String()),
   /** 0 to 1; null when it could not be rated. */
   quality: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
   errorCode: Type.Optional(Type.String()),
@@ -189,6 +193,8 @@ export const TryOnJobSchema = Type.Object({
     cropMode: Type.Enum(['auto', 'none']),
     crop: Type.Union([RectangleSchema, Type.Null()]),
   }),
+  /** Mask of the region of the photo that may change. Null: the whole photo. */
+  maskKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   product: JobProductSchema,
   /** All products of an outfit, in the order of the call. Null: `product` alone. */
   layers: Type.Optional(
@@ -245,6 +251,11 @@ export function resultKeyOf({
 }): string {
   const name = hash('sha256', `${generationId}-${attempt}${index === 0 ? '' : `-${index}`}`).slice(0, 32)
   return `results/${accountId}/${name}.${format === 'jpeg' ? 'jpg' : format}`
+}
+
+/** Object key of the mask of what a result changes. */
+export function changedKeyOf(resultKey: string): string {
+  return resultKey.replace(/\.\w+$/, '-changed.png')
 }
 
 /** Seeds of the results of a try-on: those that follow the seed of the call, so that each can be drawn alone. */

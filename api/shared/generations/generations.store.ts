@@ -74,7 +74,7 @@ export const keptResultKey = sql.fragment`(select key from objects where key = r
 
 /** As `keptResultKey`, of each result. */
 export const keptResults = sql.fragment`(
-  select jsonb_agg(case when key is null then result - 'key' else result end order by place)
+  select jsonb_agg(case when key is null then result - 'key' - 'changedKey' else result end order by place)
   from jsonb_array_elements(results) with ordinality as listed (result, place) left join objects on key = result->>'key')`
 
 const columns = sql.fragment`

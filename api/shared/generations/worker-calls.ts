@@ -41,7 +41,7 @@ const EditionSchema = Type.Object({ id: Type.String(), imagesEdition: Type.Strin
 export type ProductEdition = Readonly<Static<typeof EditionSchema>>
 
 const Index = Type.Integer({ minimum: 0, maximum: MAX_RESULTS - 1 })
-const { key: _, ...result } = StoredResultSchema.properties
+const { key: _, changedKey: __, ...result } = StoredResultSchema.properties
 
 const OutcomeSchema = Type.Object({
   warnings: Warnings,
@@ -54,9 +54,12 @@ const OutcomeSchema = Type.Object({
   /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   ingredientSalt: Type.Optional(Type.String()),
   layers: Type.Optional(Type.Array(LayerOutcomeSchema)),
-  /** As `StoredResultSchema`, but with the index of a stored result. */
+  /** As `StoredResultSchema`, but with the index of a stored result, and whether the mask of what it changes is stored. */
   results: Type.Optional(
-    Type.Array(Type.Object({ ...result, index: Type.Optional(Index) }), { minItems: 1, maxItems: MAX_RESULTS }),
+    Type.Array(Type.Object({ ...result, index: Type.Optional(Index), isMasked: Type.Optional(Type.Boolean()) }), {
+      minItems: 1,
+      maxItems: MAX_RESULTS,
+    }),
   ),
 })
 /** Max products of one call. */
@@ -82,6 +85,8 @@ export const WORKER_OPERATIONS = {
   insertResult: Type.Object({
     ...Result,
     index: Type.Optional(Index),
+    /** True for the mask of what the result changes. */
+    isMask: Type.Optional(Type.Boolean()),
     /** Size in bytes. */
     bytes: Bytes,
     /** Perceptual hash; null when the image has none. */

@@ -270,7 +270,7 @@ create table objects (
   key text primary key,
   account_id text not null references accounts (id),
   external_user_id text,
-  -- Of a result: an erasure of a generation finds everything that was stored for it, also by attempts that never ended.
+  -- Of a result, and of the mask of a photo: an erasure finds everything that was stored for a generation, also by attempts that never ended.
   generation_id text,
   -- upload: bytes that a browser sends before it reports that the upload is complete.
   kind text not null check (kind in ('person', 'product', 'result', 'logo', 'upload')),
@@ -285,7 +285,7 @@ comment on table objects is 'finds the objects of the storage
 lifetime: the lifetime of its object; for an upload that may still arrive 10 more minutes, without its owner
 erased by: `DELETE /tryon/v1/customers/{id}`. Under a legal hold the row stays until the hold ends';
 comment on column objects.external_user_id is 'ID of the end user';
-comment on column objects.key is 'ID of the photo or the result';
+comment on column objects.key is 'ID of the photo, mask or result';
 comment on column objects.generation_id is 'its generation';
 create index objects_expiry on objects (expires_at) where expires_at is not null;
 create index objects_generation on objects (generation_id) where generation_id is not null;
@@ -468,8 +468,8 @@ create table generations (
   -- [{ attempt, worker, dispatchedAt, startedAt, endedAt, reason }], oldest first; at most MAX_ATTEMPTS + MAX_SPARED. For drape debug.
   past_attempts jsonb not null default '[]',
   result_key text,
-  -- Of a try-on with several results, best first: [{ key, seed, quality }], then of those that failed [{ seed, errorCode, errorMessage }].
-  -- `result_key` is the first key. Null: one result.
+  -- Of a try-on with several results or with masks of what they change: [{ key, changedKey?, seed, quality }], best first, then of those
+  -- that failed [{ seed, errorCode, errorMessage }]. `result_key` is the first key. Null: one result.
   results jsonb,
   images_expire_at timestamptz not null,
   -- Names the photo in the Content Credentials of the result. Without it nobody can tell from a result which photo it shows.
@@ -570,7 +570,7 @@ create table outbox (
 comment on table outbox is 'jobs that workers have not finished
 lifetime: until the generation ends, at the latest at its deadline
 erased by: `DELETE /tryon/v1/customers/{id}` cancels the generation';
-comment on column outbox.payload is 'IDs of the end user and the photo';
+comment on column outbox.payload is 'IDs of the end user, the photo and its mask';
 create index outbox_waiting on outbox (account_id, available_at, generation_id) where dispatched_at is null;
 create index outbox_dispatched on outbox (account_id, dispatched_at) where dispatched_at is not null;
 create index outbox_classes on outbox (engine_name, account_id, is_batch, available_at, generation_id) where dispatched_at is null;
@@ -941,7 +941,7 @@ create table applied_erasures (
 );
 comment on table applied_erasures is 'shows which erasures a restored backup lacks
 lifetime: until the first start of the API more than a week later; the newest entries are kept
-erased by: none: the erasure itself creates the hash';
+erased by: none';
 comment on column applied_erasures.log_key is 'hash of the ID of the end user, with the time of the erasure';
 
 -- LEGAL HOLDS ------------------------------------------------------------------------------------------------------------------------
@@ -1192,7 +1192,7 @@ create table event_batches (
 ) partition by range (received_on);
 comment on table event_batches is 'common data of the events of one request
 lifetime: `EVENT_RETENTION_DAYS` (90)
-erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+erased by: as `events`';
 comment on column event_batches.anonymous_id is 'ID of the browser';
 comment on column event_batches.session_id is 'ID of the visit';
 comment on column event_batches.customer_id is 'ID at the platform of the shop';
@@ -1233,7 +1233,7 @@ create table event_outbox (
 );
 comment on table event_outbox is 'events to be forwarded to the analytics provider; empty without `ANALYTICS_URL`
 lifetime: until they are forwarded, at most `EVENT_RETENTION_DAYS` (90)
-erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+erased by: redaction deletes them';
 comment on column event_outbox.properties is 'values of the shop’s page, such as the ID of an order';
 comment on column event_outbox.generation_id is 'ID of the try-on';
 create index event_outbox_waiting on event_outbox (available_at) where dead_at is null;

@@ -74,6 +74,30 @@ class TryOnConsent(TypedDict):
     """When the person agreed; not in the future."""
 
 
+class TryOnOutputMaskImageSource(TypedDict):
+    """Exactly one of id, url and fileKey. The image is not cropped."""
+
+    id: NotRequired[str]
+    """The imageId of an upload (recommended)."""
+
+    url: NotRequired[str]
+    fileKey: NotRequired[str]
+    """The name of a file field of the multipart body."""
+
+
+class TryOnOutputMaskImage(TypedDict):
+    source: TryOnOutputMaskImageSource
+    """Exactly one of id, url and fileKey. The image is not cropped."""
+
+
+class TryOnOutputMask(TypedDict):
+    """Region of the photo that may change: an image in the coordinates and the aspect ratio of the whole, uncropped photo, upright. Opaque pixels above half brightness are white. Deleted with the photo. Not for outfits."""
+
+    image: TryOnOutputMaskImage
+    keep: NotRequired[bool]
+    """false: only the white region may change. true: the white region does not change. Default: false."""
+
+
 class TryOnOutput(TypedDict):
     watermark: NotRequired[bool]
     """Whether to add the logo of the account, if it has one. Default: true."""
@@ -89,6 +113,12 @@ class TryOnOutput(TypedDict):
 
     count: NotRequired[int]
     """Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results, best first; failed ones are refunded. Not for outfits. Default: 1."""
+
+    mask: NotRequired[TryOnOutputMask]
+    """Region of the photo that may change: an image in the coordinates and the aspect ratio of the whole, uncropped photo, upright. Opaque pixels above half brightness are white. Deleted with the photo. Not for outfits."""
+
+    changedMask: NotRequired[bool]
+    """Whether results have a changedMaskUrl: a PNG of their size that is black where they equal the photo, before logo, marks and encoding. Not for outfits. Default: false."""
 
     mode: NotRequired[Literal["fast", "balanced", "quality"]]
     """Default: "balanced"."""
@@ -271,6 +301,9 @@ class GenerationResult(TypedDict):
 
     imageUrl: NotRequired[str]
     """As resultImageUrl; absent for a failed result, or when the image has expired."""
+
+    changedMaskUrl: NotRequired[str]
+    """With output.changedMask: URL of the mask of what the image changes, as imageUrl."""
 
     quality: NotRequired[float | None]
     errorCode: NotRequired[str]
@@ -896,7 +929,7 @@ class Generation(TypedDict):
     """True when the image has expired or was erased; resultImageUrl is absent then."""
 
     results: NotRequired[list[GenerationResult]]
-    """When COMPLETED with output.count above 1: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl."""
+    """When COMPLETED with output.count above 1 or output.changedMask: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl."""
 
     engineName: str
     """Name of the engine that renders the try-on."""

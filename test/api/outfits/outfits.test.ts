@@ -165,11 +165,16 @@ describe('an outfit', async () => {
     expect(await balanceOf(other.id)).toBe(2)
   })
 
-  it('has one result', async () => {
-    expect(await post([shirt, trousers], { output: { engine: 'mock', count: 2 } })).toMatchObject({
-      status: 400,
-      body: { code: 'VALIDATION_FAILED', details: [{ path: 'output.count' }] },
-    })
+  it('has one result, and no mask', async () => {
+    for (const [name, value] of [
+      ['count', 2],
+      ['mask', { image: { source: { id: imageId } } }],
+      ['changedMask', true],
+    ] as const)
+      expect(await post([shirt, trousers], { output: { engine: 'mock', [name]: value } })).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED', details: [{ path: `output.${name}` }] },
+      })
   })
 
   it('needs an engine that draws outfits', async () => {

@@ -134,7 +134,7 @@ describe('retention', async () => {
       await stopWorker()
     })
 
-    it('deletes every result of a try-on with several, also of one that another made of the photo, and those of a dead worker', async () => {
+    it('deletes the mask and every result of a try-on with several, also of one that another made of the photo, and those of a dead worker', async () => {
       const { imageId } = await upload('user-9')
       const { generationId: lost } = (await tryOn(imageId, { externalUserId: 'user-10' })).body
       const dead = `results/${drape.accountId}/${lost}-dead.jpg`
@@ -142,7 +142,8 @@ describe('retention', async () => {
       await createObjects(drape.database).insertResult({ key: dead, bytes: 6, id: lost, attempt: 1 })
       await storage.put(dead, person, { contentType: PHOTO })
       await startWorker()
-      const output = { engine: 'mock', count: 3, seed: 7 }
+      const mask = { image: { source: { id: (await upload()).imageId } } }
+      const output = { engine: 'mock', count: 3, seed: 7, mask, changedMask: true }
       const balance = await drape.balance()
       const shown = []
       for (const externalUserId of ['user-9', 'user-10'])
@@ -152,17 +153,23 @@ describe('retention', async () => {
       const links = shown.flatMap(({ resultImageUrl, results }) => {
         expect(results.map(({ seed }: { seed: number }) => seed)).toEqual([7, 8, 9])
         expect(results[0].imageUrl).toBe(resultImageUrl)
-        return results.map(({ imageUrl }: { imageUrl: string }) => imageUrl)
+        return results.flatMap((result: { imageUrl: string; changedMaskUrl: string }) => [
+          result.imageUrl,
+          result.changedMaskUrl,
+        ])
       })
-      expect(new Set(links).size).toBe(6)
+      expect(new Set(links).size).toBe(12)
+      const masks = async () => (await files('persons')).filter((name) => name.includes('/mask_'))
+      expect(await masks()).toHaveLength(2)
       for (const link of links) expect((await fetch(link)).status).toBe(200)
       expect((await erase('user-9')).status).toBe(204)
       for (const link of links) expect((await fetch(link)).status).toBe(404)
+      expect(await masks()).toEqual([])
       expect(await storage.exists(dead)).toBe(false)
       for (const { generationId } of shown) {
         const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
         expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
-        expect(JSON.stringify(body)).not.toContain('imageUrl')
+        expect(JSON.stringify(body)).not.toMatch(/imageUrl|MaskUrl/)
       }
     })
 
