@@ -36,14 +36,14 @@ const MAX_CACHED_CATEGORIES = 256
 export async function openFashnVton(
   folder: string,
   manifest: FashnVtonManifest,
-  { models, provider, conformance }: EngineResources,
+  { models, provider, isAlone, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, provider)
   const wholeBody = await createPose(graphs)
   const conditions = createConditions(graphs, manifest)
   const categories = createLruCache<ProductCategory>(MAX_CACHED_CATEGORIES, () => 1)
-  // On a processor, it saves no time and needs more memory.
-  const batching = { isPossible: provider !== 'cpu' }
+  // On a processor, a batch saves no time.
+  const batching = { isPossible: provider !== 'cpu' && isAlone }
   const resources = { models, manifest, graphs, conditions, categories, wholeBody, batching }
   const runSeeds: NonNullable<Engine['runSeeds']> = async (input, seeds, context) => {
     const stages = createStages(context)
