@@ -94,7 +94,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const call = {
     ...callOf(ctx, sent, person),
     generationId,
-    ...(maskKey !== null && { maskKey }),
+    ...(maskKey !== null && { maskKey, maskImageId: sent.body.output.mask?.image.source.id }),
     engine: engine.name,
     garmentTypes: engine.garmentTypes,
     requestedEngine,

@@ -44,6 +44,8 @@ export interface Acceptance {
   readonly photoOwners?: readonly string[]
   /** Key of the stored mask of the photo, which the generation will own. */
   readonly maskKey?: string
+  /** The upload that the mask was; absent for a mask of the call. */
+  readonly maskImageId?: string
   /** JSON path of the image's ID in the request. */
   readonly imagePath?: string
   readonly product: ProductInput
@@ -113,7 +115,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, photo_owners text[], external_id text,
         external_user_id text, shopper_hash text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
-        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb, layers jsonb, layer_products jsonb, mask_key text)
+        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb, layers jsonb, layer_products jsonb, mask_key text, mask_image_id text)
     ), erased as materialized (
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
@@ -144,9 +146,9 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, photo_user_id, shop_id,
+      insert into generations (id, account_id, product_id, product_external_id, image_id, mask_image_id, external_user_id, photo_user_id, shop_id,
         shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent, layers)
-      select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
+      select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.mask_image_id, allowed.external_user_id,
         nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
         ${cost}, ${engine}, ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
@@ -282,6 +284,7 @@ function rowOf(call: Acceptance, place: number) {
       null,
     layer_products: call.layers?.map(({ layer, product }) => ({ layer, product })) ?? null,
     mask_key: call.maskKey ?? null,
+    mask_image_id: call.maskImageId ?? null,
     waited_seconds: call.waitedSeconds ?? 0,
   }
 }

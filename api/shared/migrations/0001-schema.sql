@@ -441,6 +441,8 @@ create table generations (
   -- The product as it was when the call was accepted.
   snapshot jsonb not null,
   image_id text,
+  -- The upload that the mask of the photo was; null for a mask that came with the call, or none.
+  mask_image_id text,
   external_user_id text,
   -- The owner of the photo, if it is another one: what was made of a photo is erased with it.
   photo_user_id text,
@@ -503,6 +505,7 @@ comment on table generations is 'state, price and statistics of a try-on
 lifetime: the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased
 erased by: `DELETE /tryon/v1/customers/{id}` sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper, so that an erasure does not reset the weekly limit';
 comment on column generations.image_id is 'ID of the photo';
+comment on column generations.mask_image_id is 'ID of its mask';
 comment on column generations.external_user_id is 'ID of the end user';
 comment on column generations.photo_user_id is 'ID of the end user of the photo, if it is another one';
 comment on column generations.result_key is 'where the result is stored';
@@ -519,6 +522,7 @@ create index generations_product_name on generations (account_id, product_extern
 create index generations_layers on generations using gin (layers jsonb_path_ops) where layers is not null;
 -- An erasure asks for each photo without an end user.
 create index generations_image on generations (image_id) where image_id is not null;
+create index generations_mask on generations (mask_image_id) where mask_image_id is not null;
 -- The pace of workers.
 create index generations_finished on generations (engine, finished_at desc) where status = 'COMPLETED';
 -- Limits count what did not fail.

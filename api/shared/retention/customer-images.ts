@@ -147,7 +147,7 @@ function forgetResults(customer: Customer, keys: readonly string[]) {
 
 /**
  * Whether a row of `images` belongs to the customer: uploaded for them, or uploaded without an owner and used by their
- * generations only. A photo that generations of other end users, or of none, use as well is not deleted.
+ * generations only, also as a mask. A photo that generations of other end users, or of none, use as well is not deleted.
  */
 function isImageOf(customer: Customer) {
   const { accountId } = customer
@@ -155,9 +155,14 @@ function isImageOf(customer: Customer) {
       select id from images where ${isOf(customer)}
       union all
       select free.id
-      from (select image_id from generations where ${isOf(customer)}) as used
+      from (
+        select image_id from generations where ${isOf(customer)}
+        union all
+        select mask_image_id from generations where ${isOf(customer)} and mask_image_id is not null
+      ) as used
         join images as free on free.id = used.image_id and free.account_id = ${accountId} and free.external_user_id is null
       where not exists (
         select from generations as other
-        where other.image_id = free.id and (other.external_user_id = any(${idsOf(customer)})) is not true))`
+        where (other.image_id = free.id or other.mask_image_id = free.id)
+          and (other.external_user_id = any(${idsOf(customer)})) is not true))`
 }

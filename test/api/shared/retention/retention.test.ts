@@ -213,6 +213,25 @@ describe('retention', async () => {
       expect((await fetch(photo.imageUrl)).status).toBe(404)
     })
 
+    it('deletes the upload of a mask that only the customer used', async () => {
+      const [{ imageId }, own, shared] = [await upload(), await upload(), await upload()]
+      const outputOf = ({ imageId: id }: { imageId: string }) => ({
+        engine: 'mock',
+        mask: { image: { source: { id } } },
+      })
+      await tryOn(imageId, { externalUserId: 'user-11', output: outputOf(own) })
+      await tryOn(imageId, { externalUserId: 'user-11', output: outputOf(shared) })
+      await tryOn(imageId, { externalUserId: 'user-12', output: outputOf(shared) })
+      expect((await erase('user-11')).status).toBe(204)
+      expect((await fetch(own.imageUrl)).status).toBe(404)
+      expect((await fetch(shared.imageUrl)).status).toBe(200)
+      expect(
+        await drape.database.any(sql.unsafe`select from generations where mask_image_id = ${own.imageId}`),
+      ).toHaveLength(0)
+      expect((await erase('user-12')).status).toBe(204)
+      expect((await fetch(shared.imageUrl)).status).toBe(404)
+    })
+
     it('cancels waiting generations with a refund, and removes their jobs', async () => {
       const before = await drape.balance()
       const { imageId } = await upload('user-5')
