@@ -136,24 +136,14 @@ async function drawBitmap(
   // The memory that the engine no longer needs is as large as that of the following steps.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
+  const parts = { request, manifest: engine.manifest, frame, garment, mask, photo, crop, person, judge }
   const warnings = new Set<string>()
-  const composeOne = async ({ image, change, seed, quality, ...result }: Drawn): Promise<Composed> => {
-    // Last, so that the whole drawing is judged.
-    if (mask) keepOutside(change, { bitmap: mask, frame, crop })
-    if (mask && needsPerson) assertChange(change)
-    const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
-    const changed = options.changedMask
-      ? await encodeImage(showChange({ frame, photo, crop, change, fullResolution: options.fullResolution }), {
-          format: 'png',
-        })
-      : undefined
-    if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
-    // A test engine returns the photo unchanged, to the last bit.
-    const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
-    for (const warning of [...result.warnings, ...marked.warnings]) warnings.add(warning)
+  const composeOne = async (each: Drawn) => {
+    const { composed, warnings: found } = await composeDrawn(each, parts)
+    for (const warning of found) warnings.add(warning)
     clock.lap('composite')
     context.signal.throwIfAborted()
-    return { bitmap: marked.bitmap, seed, quality, ...(changed && { changed }) }
+    return composed
   }
   const [first, ...rest] = drawn
   const others: ResultImage[] = []
@@ -175,6 +165,42 @@ async function drawBitmap(
     detected: first.detected ?? null,
     found,
     ...(person && { body: { face: person.face, hands: person.hands } }),
+  }
+}
+
+interface CompositionParts {
+  readonly request: TryOnRequest
+  readonly manifest: EngineManifest
+  readonly frame: Bitmap
+  readonly garment: Bitmap
+  /** The caller's; null: the whole photo may change. */
+  readonly mask: Bitmap | null
+  readonly photo: Bitmap
+  readonly crop: Rectangle | null
+  readonly person: Parameters<typeof judgeResult>[0]['person']
+  /** Null: nothing is checked. */
+  readonly judge: Parameters<typeof judgeResult>[1] | null
+}
+
+/** Puts a drawing into the photo, as far as the mask of the call allows, checks the result and adds the logo. */
+async function composeDrawn(
+  { image, change, seed, quality, warnings }: Drawn,
+  { request, manifest, frame, garment, mask, photo, crop, person, judge }: CompositionParts,
+): Promise<{ composed: Composed; warnings: readonly string[] }> {
+  const { fullResolution, changedMask } = request.options
+  // Here, so that the whole drawing was judged.
+  if (mask) keepOutside(change, { bitmap: mask, frame, crop })
+  if (mask && manifest.accepts.needsPerson) assertChange(change)
+  const drawn = { image, change }
+  const result = compose({ frame, photo, crop, drawn, fullResolution })
+  const shown = changedMask ? showChange({ frame, photo, crop, change, fullResolution }) : null
+  const changed = shown && (await encodeImage(shown, { format: 'png' }))
+  if (judge) await judgeResult({ result, photo, person, garment, drawn }, judge)
+  // A test engine returns the photo unchanged, to the last bit.
+  const marked = await addLogo(result, manifest.kind === 'test' ? null : request.logo)
+  return {
+    composed: { bitmap: marked.bitmap, seed, quality, ...(changed && { changed }) },
+    warnings: [...warnings, ...marked.warnings],
   }
 }
 
