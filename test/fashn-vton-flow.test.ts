@@ -1,11 +1,12 @@
 import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
-import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { spawnProcess } from './support/process.ts'
 import { copyTinyEngine, spoilBottoms } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
@@ -69,6 +70,36 @@ describe('a try-on by FASHN VTON', () => {
     expect(differingShare(await downloadBitmap(again), bitmap, whole)).toBe(0)
     expect(differingShare(await downloadBitmap(other), bitmap, whole)).toBeGreaterThan(0.2)
     expect(differingShare(await downloadBitmap(quick), bitmap, whole)).toBeGreaterThan(0.1)
+  })
+
+  it('returns several results, best first, each as from its seed alone and at its price', async () => {
+    const balance = await drape.balance()
+    const { results, resultImageUrl, quality } = await tryOn({ count: 3, mode: 'fast' })
+    expect(await drape.balance()).toBe(balance - 3)
+    expect(results.map(({ seed }: { seed: number }) => seed).toSorted()).toEqual([3, 4, 5])
+    const qualities = results.map((result: { quality: number }) => result.quality)
+    expect(qualities).toEqual(qualities.toSorted((a: number, b: number) => b - a))
+    expect([results[0].imageUrl, qualities[0]]).toEqual([resultImageUrl, quality])
+    const { seed, imageUrl } = results[1]
+    const alone = await downloadBitmap(await tryOn({ seed, mode: 'fast' }))
+    expect(await downloadBitmap({ resultImageUrl: imageUrl })).toEqual(alone)
+  })
+
+  it('changes only the region of the mask', async () => {
+    const { width, height } = await sharp(photo).metadata()
+    const half = Math.floor(height / 2)
+    const mask = await sharp({ create: { width, height, channels: 3, background: '#fff' } })
+      .composite([{ input: { create: { width, height: half, channels: 3, background: '#000' } }, left: 0, top: 0 }])
+      .png()
+      .toBuffer()
+    const form = formOf(undefined, { file: mask })
+    form.set('crop', 'false')
+    const { imageId: id } = (await drape.call('POST', '/tryon/v1/images/upload', { body: form })).body
+    const output = { mode: 'fast', fullResolution: true, mask: { image: { source: { id } } } }
+    const [plain, masked] = [await tryOn({ engine: 'mock', fullResolution: true }), await tryOn(output)]
+    const [before, after] = [await downloadBitmap(plain), await downloadBitmap(masked)]
+    expect(differingShare(after, before, { x: 0, y: 0, width, height: half })).toBe(0)
+    expect(differingShare(after, before, { x: 0, y: half, width, height: half })).toBeGreaterThan(0.1)
   })
 
   it('runs only on workers that have the engine', async () => {

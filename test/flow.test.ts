@@ -77,6 +77,71 @@ describe('a try-on from end to end', async () => {
     })
   })
 
+  it('changes only the region of the mask, byte by byte, and returns the mask of what it changed', async () => {
+    const { width, height } = await sharp(person).metadata()
+    // The left half of the photo may change.
+    const half = await sharp({ create: { width, height, channels: 3, background: '#000' } })
+      .composite([
+        { input: { create: { width: width / 2, height, channels: 3, background: '#fff' } }, left: 0, top: 0 },
+      ])
+      .png()
+      .toBuffer()
+    const files = { me: person, shirt, mask: half }
+    const draw = async (mask: object | undefined, output: object = {}) => {
+      const options = {
+        format: 'png',
+        fullResolution: true,
+        watermark: false,
+        changedMask: true,
+        ...(mask && { mask }),
+        ...output,
+      }
+      return drape.finish(await drape.tryOn(inline({ fileKey: 'shirt' }, { output: options }), files))
+    }
+    const open = async (url: string) => decodeImage(new Uint8Array(await (await fetch(url)).arrayBuffer()))
+    const source = { fileKey: 'mask' }
+    const photo = await open((await draw(undefined, { engine: 'mock' })).resultImageUrl)
+    const whole = await draw(undefined)
+    for (const keep of [false, true]) {
+      const result = await draw({ image: { source }, keep })
+      expect(result).toMatchObject({ status: 'COMPLETED', results: [{ imageUrl: result.resultImageUrl }] })
+      const [image, changed, all] = await Promise.all(
+        [result.resultImageUrl, result.results[0].changedMaskUrl, whole.resultImageUrl].map(open),
+      )
+      expect([changed.width, changed.height]).toEqual([image.width, image.height])
+      const counts = { outside: 0, black: 0, inside: 0, like: 0 }
+      for (let i = 0; i < image.width * image.height; i++) {
+        const isSame = (other: typeof image) => [0, 1, 2].every((c) => image.data[i * 3 + c] === other.data[i * 3 + c])
+        const isLeft = i % image.width < image.width / 2
+        if (isLeft === keep && !isSame(photo)) counts.outside++
+        if (changed.data[i * changed.channels] === 0 && !isSame(photo)) counts.black++
+        if (isLeft !== keep && !isSame(photo)) counts.inside++
+        if (isLeft !== keep && !isSame(photo) && isSame(all)) counts.like++
+      }
+      expect(counts).toMatchObject({ outside: 0, black: 0 })
+      expect(counts.inside).toBeGreaterThan(0.02 * image.width * image.height)
+      // Beyond the soft edge, the drawing is that without a mask.
+      expect(counts.like).toBeGreaterThan(0.95 * counts.inside)
+    }
+  })
+
+  it('fails with a refund if the mask leaves nothing of the product', async () => {
+    const { width, height } = await sharp(person).metadata()
+    const corner = await sharp({ create: { width, height, channels: 3, background: '#000' } })
+      .composite([{ input: { create: { width: 20, height: 20, channels: 3, background: '#fff' } }, left: 0, top: 0 }])
+      .png()
+      .toBuffer()
+    const before = await drape.balance()
+    const output = { mask: { image: { source: { fileKey: 'mask' } } } }
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output }), { me: person, shirt, mask: corner })
+    expect(await drape.finish(id)).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'RESULT_REJECTED',
+      errorDetails: [{ path: 'output.mask' }],
+    })
+    expect(await drape.balance()).toBe(before)
+  })
+
   it('rejects and refunds a result below the minimum quality of the account', async () => {
     const accounts = createAccounts(drape.database)
     const before = await drape.balance()

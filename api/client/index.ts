@@ -26,6 +26,7 @@ export type {
   EngineList,
   EventsAnswer,
   Generation,
+  GenerationResult,
   Outfit,
   OutfitLayer,
   Product,

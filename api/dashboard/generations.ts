@@ -15,6 +15,7 @@ import { reasonField } from './fields.ts'
 import { fieldsReader } from './form.ts'
 import {
   GENERATION_COLUMNS,
+  imagesOf,
   isRunning,
   NO_GENERATIONS,
   presentGeneration,
@@ -120,16 +121,17 @@ async function showGeneration(ctx: SignedInContext, options: GenerationPagesOpti
 }
 
 const readRequest = fieldsReader(
-  Type.Object({ which: Type.Enum(['person', 'result']), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
+  Type.Object({ which: Type.String(), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
 )
 
 /** The image shows a person: operators must give a reason before they see it. */
 async function showImage(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
   const { which, reason } = readRequest(ctx.state.form)
-  const { id, accountId, personKey, resultKey } = await findGeneration(ctx, searches)
-  const key = which === 'person' ? personKey : resultKey
-  const bytes = key === null ? null : await storage.get(key)
-  if (key === null || bytes === null)
+  const generation = await findGeneration(ctx, searches)
+  const { id, accountId } = generation
+  const key = imagesOf(generation).find(({ name }) => name === which)?.key
+  const bytes = key === undefined ? null : await storage.get(key)
+  if (key === undefined || bytes === null)
     throw new DrapeError('IMAGE_NOT_FOUND', 'The image does not exist or has been deleted.')
   // After the last step that can fail: an audited form has been executed, and is never executed again.
   await audit.insert(actorOf(ctx), { action: 'picture.view', object: id, accountId, reason, details: { which } })

@@ -1,7 +1,7 @@
 import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../generations/generation-search.store.ts'
 import { findResultKey, presentGeneration as presentToCaller } from '../generations/generations.view.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import type { Status } from '../shared/generations/generation.ts'
+import type { Status, StoredResult } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { badge, type Content, code, facts, section, type Tone, table, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
@@ -117,8 +117,8 @@ export function isRunning({ status }: Pick<FoundGeneration, 'status'>): boolean 
 
 /** Links to the forms at the end of the page that this operator may submit. */
 export function presentGenerationActions(generation: GenerationDetail, mayPost: (path: string) => boolean): Html {
-  const { id, personKey, resultKey } = generation
-  const mayShow = (personKey ?? resultKey) !== null && mayPost(`/generations/${id}/image`)
+  const { id } = generation
+  const mayShow = imagesOf(generation).length > 0 && mayPost(`/generations/${id}/image`)
   const mayCancel = isRunning(generation) && mayPost(`/generations/${id}/cancel`)
   return html`${when(mayShow, html`<a class="button quiet" href="#images">Show an image</a>`)}${when(mayCancel, html`<a class="button quiet" href="#cancel">Cancel</a>`)}`
 }
@@ -188,12 +188,17 @@ function presentPastAttempts({ pastAttempts }: GenerationDetail, showsWorkers: b
 
 const HIDDEN = 'hidden'
 
+function hideUrls({ key, changedKey }: StoredResult) {
+  return { imageUrl: key ? HIDDEN : null, changedMaskUrl: changedKey ? HIDDEN : null }
+}
+
 /** The links lead to images and to the appeal without a sign-in, and the salt is a secret of the account. */
 function presentAnswer(record: GenerationRecord): Html {
   const answer = presentToCaller(
     { ...record, ingredientSalt: record.ingredientSalt && HIDDEN },
     {
       resultImageUrl: findResultKey(record) && HIDDEN,
+      resultUrls: findResultKey(record) ? (record.results ?? []).map(hideUrls) : [],
       wait: null,
       appealUrl: record.isAppealable ? HIDDEN : null,
     },
@@ -236,11 +241,24 @@ function cancelForm(id: string, forms: Forms): Html {
   })
 }
 
-function imageForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms): Html {
-  const options = [
-    ...(resultKey === null ? [] : ([['result', 'the result']] as const)),
-    ...(personKey === null ? [] : ([['person', 'the photo of the person']] as const)),
+/** The stored images of a generation. */
+export function imagesOf({
+  personKey,
+  resultKey,
+  results,
+}: Pick<GenerationDetail, 'personKey' | 'resultKey' | 'results'>) {
+  const others = results?.flatMap(({ key }) => key ?? []).filter((key) => key !== resultKey) ?? []
+  const images = [
+    { name: 'result', label: 'the result', key: resultKey },
+    ...others.map((key, i) => ({ name: `result ${i + 2}`, label: `result ${i + 2}`, key })),
+    { name: 'person', label: 'the photo of the person', key: personKey },
   ]
+  return images.flatMap(({ key, ...image }) => (key === null ? [] : [{ ...image, key }]))
+}
+
+function imageForm(generation: GenerationDetail, forms: Forms): Html {
+  const { id } = generation
+  const options = imagesOf(generation).map(({ name, label }) => [name, label] as const)
   if (options.length === 0) return html`<p class="empty">The generation has no images, or they have been deleted.</p>`
   const reason = {
     name: 'reason',

@@ -97,11 +97,18 @@ const LINK_SECONDS = 86_400
 async function exportPerson(ctx: DashboardContext, { people, storage, audit }: PersonPagesOptions): Promise<void> {
   const { account: accountId, person: externalUserId, reason } = readPerson(ctx.state.form)
   const { photos, generations, ...held } = await people.hold({ accountId, externalUserId })
-  const link = async ({ objectKey, ...image }: { readonly objectKey: string | null }) => ({
-    ...image,
-    imageUrl: objectKey && (await storage.signedUrl(objectKey, { expiresInSeconds: LINK_SECONDS })),
-  })
-  const data = { photos: await Promise.all(photos.map(link)), generations: await Promise.all(generations.map(link)) }
+  const urlOf = (key: string) => storage.signedUrl(key, { expiresInSeconds: LINK_SECONDS })
+  const data = {
+    photos: await Promise.all(
+      photos.map(async ({ objectKey, ...photo }) => ({ ...photo, imageUrl: objectKey && (await urlOf(objectKey)) })),
+    ),
+    generations: await Promise.all(
+      generations.map(async ({ objectKeys, ...generation }) => ({
+        ...generation,
+        imageUrls: await Promise.all(objectKeys.map(urlOf)),
+      })),
+    ),
+  }
   await audit.insert(actorOf(ctx), { action: 'person.export', object: null, accountId, reason })
   ctx.set('Content-Disposition', attachment('person.json'))
   ctx.type = 'json'

@@ -22,7 +22,8 @@ const GenerationRow = Type.Object({
   id: Type.String(),
   productExternalId: Type.String(),
   status: Type.String(),
-  objectKey: Nullable(Type.String()),
+  /** Of its results. */
+  objectKeys: Type.Array(Type.String()),
   createdAt: Timestamp,
 })
 const LeadRow = Type.Object({
@@ -88,7 +89,8 @@ export function createPeople(database: Database) {
           select id, object_key as "objectKey", created_at as "createdAt", expires_at as "expiresAt"
           from images where ${isOf(customer)} order by id desc`),
         database.any(sql.type(rowType(GenerationRow))`
-          select id, coalesce(join_layers(layers, 'externalId'), product_external_id) as "productExternalId", status, result_key as "objectKey", created_at as "createdAt"
+          select id, coalesce(join_layers(layers, 'externalId'), product_external_id) as "productExternalId", status, created_at as "createdAt",
+            array(select key from objects where generation_id = generations.id order by objects.created_at) as "objectKeys"
           from generations where ${isGenerationOf(customer)} order by id desc`),
         database.any(sql.type(rowType(LeadRow))`
           select domain, email, marketing_consent as "marketingConsent", leads.created_at as "createdAt"

@@ -9,6 +9,7 @@ import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import type { PersonPhotos } from '../photos/person-photos.ts'
 import type { ProductPhotos } from '../photos/product-photos.ts'
+import type { RegionMasks } from '../photos/region-masks.ts'
 import type { ReserveStorage } from '../photos/storage-quota.ts'
 import { imageField } from '../products/legacy.routes.ts'
 import type { ProductBody } from '../products/products.schema.ts'
@@ -19,6 +20,7 @@ import { formatPath } from '../shared/contract/schema.ts'
 import type { ProductInput } from '../shared/database/product-merge.store.ts'
 import type { Layer } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
+import type { NormalisedMask } from '../shared/image/image.ts'
 import type { Acceptance, OutfitAcceptance } from './acceptance.store.ts'
 import type { EngineChoice } from './engines/choice.ts'
 import { defaultDeadline } from './engines/deadline.ts'
@@ -30,6 +32,7 @@ import type { TryOnBody } from './try-on.schema.ts'
 export interface AcceptanceParts {
   readonly personPhotos: PersonPhotos
   readonly productPhotos: ProductPhotos
+  readonly regionMasks: RegionMasks
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
   /** As `accept`. */
@@ -80,29 +83,32 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const planned = (await sent.outfit?.plan()) ?? null
   const chosen = await chooseEngine(ctx, parts, sent)
   const { engine, requestedEngine, estimating } = chosen
-  const { maxWaitSeconds } = sent.body
+  const { maxWaitSeconds, output } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
   const signal = disconnectSignal(ctx)
+  const mask = await readMask(ctx, parts, { sent, signal })
   const products: ProductInput[] = []
   for (const index of sent.body.products.keys()) products.push(await storeProduct(ctx, parts, { sent, signal, index }))
   const [product] = products
   const person = await storePerson(ctx, parts, { sent, signal })
+  const maskKey = mask && (await storeMask(ctx, parts, { sent, generationId, person, mask }))
   const call = {
     ...callOf(ctx, sent, person),
     generationId,
+    ...(maskKey !== null && { maskKey, maskImageId: output.mask?.image.source.id }),
     engine: engine.name,
     garmentTypes: engine.garmentTypes,
     requestedEngine,
-    reuse: reuseOf(engine, ctx.state.account),
+    reuse: mask || output.count > 1 || output.changedMask ? undefined : reuseOf(engine, ctx.state.account),
     consent,
-    deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
+    deadlineSeconds: output.deadlineSeconds ?? (await defaultDeadline(chosen)),
   }
   const layers = planned?.map((layer, i) => ({ layer, product: products[i] })) ?? null
   const accepting =
     layers === null
-      ? parts.accept({ ...call, product, cost: engine.credits })
+      ? parts.accept({ ...call, product, cost: engine.credits * sent.body.output.count })
       : parts.acceptOutfit({ ...call, layers, ...priceOutfit(engine, ctx.state.account.settings, layers.length) })
-  await acceptOnce(accepting, parts, person)
+  await acceptOnce(accepting, parts, { ...person, maskKey })
   parts.wake()
   return {
     generationId,
@@ -144,7 +150,7 @@ async function assertTest(
   { body }: SentTryOn,
 ): Promise<void> {
   readTestInput(body.externalUserId ?? null)
-  await reserveStorage(account, TEST_RESULT_BYTES, async () => {})
+  await reserveStorage(account, TEST_RESULT_BYTES * body.output.count, async () => {})
 }
 
 function chooseEngine(
@@ -159,6 +165,7 @@ function chooseEngine(
       requested: output.engine,
       mayFallBack: output.fallback,
       layers: outfit && products.length,
+      count: output.count,
       findImages: () => Promise.all(products.map((product) => imagesOf(product, account.id, findProduct))),
     },
     formatPath(written(['output', 'engine'])),
@@ -188,37 +195,90 @@ function storePerson(
   })
 }
 
+/** Reads the mask of a call before anything of the call is stored; null if it has none. */
+async function readMask(
+  { state: { account, files } }: AppContext,
+  { regionMasks }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<NormalisedMask | null> {
+  const { mask } = body.output
+  if (mask === undefined) return null
+  return regionMasks.read(mask, { account, files, signal, field: maskField(translated) })
+}
+
+function maskField({ written }: Translated): string {
+  return formatPath(written(['output', 'mask', 'image']))
+}
+
+/** Returns the key of the mask. Deletes the photo of the call if the mask does not fit it. */
+async function storeMask(
+  { state: { account } }: AppContext,
+  { regionMasks, personPhotos }: AcceptanceParts,
+  {
+    sent: { translated },
+    generationId,
+    person: { imageId, uploadedNow },
+    mask,
+  }: {
+    readonly sent: SentTryOn
+    readonly generationId: string
+    readonly person: ResolvedPhoto
+    readonly mask: NormalisedMask
+  },
+): Promise<string> {
+  try {
+    return await regionMasks.store(mask, {
+      accountId: account.id,
+      generationId,
+      imageId,
+      field: maskField(translated),
+    })
+  } catch (error) {
+    if (uploadedNow) await personPhotos.discard(imageId)
+    throw error
+  }
+}
+
 /** The call as input of the acceptance. */
 function callOf(
   { state: { account, receivedAt } }: AppContext,
   { body, translated: { written }, outfit }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
-  const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
+  const { watermark, seed, count, changedMask, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
     receivedAt,
     externalUserId: body.externalUserId ?? null,
     imageId,
     imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
-    options: { watermark, seed, mode, format, fullResolution, ...(outfit?.isPartial && { partial: true }) },
+    options: {
+      ...{ watermark, seed, mode, format, fullResolution },
+      ...(count > 1 && { count }),
+      ...(changedMask && { changedMask }),
+      ...(outfit?.isPartial && { partial: true }),
+    },
     keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
     isBatch: body.priority === 'batch',
   }
 }
 
-/** Awaits the acceptance. Deletes the photo of the call if it was refused or was accepted before. */
+/** Awaits the acceptance. Deletes the photo and the mask of the call if it was refused or was accepted before. */
 async function acceptOnce(
   accepting: Promise<boolean>,
-  { personPhotos }: AcceptanceParts,
-  { imageId, uploadedNow }: ResolvedPhoto,
+  { personPhotos, regionMasks }: AcceptanceParts,
+  { imageId, uploadedNow, maskKey }: ResolvedPhoto & { readonly maskKey: string | null },
 ): Promise<void> {
+  const discard = async () => {
+    if (uploadedNow) await personPhotos.discard(imageId)
+    if (maskKey !== null) await regionMasks.discard(maskKey)
+  }
   try {
     const isNew = await accepting
-    if (!isNew && uploadedNow) await personPhotos.discard(imageId)
+    if (!isNew) await discard()
   } catch (error) {
     // After any other error the call may have been accepted, and the generation may need the photo.
-    if (uploadedNow && isRefusal(error)) await personPhotos.discard(imageId)
+    if (isRefusal(error)) await discard()
     throw error
   }
 }

@@ -43,6 +43,10 @@ export interface Acceptance {
   readonly imageId: string
   /** Owners whose photos the call may use, in addition to photos without an owner. Absent: all of the account. */
   readonly photoOwners?: readonly string[]
+  /** Key of the stored mask of the photo, which the generation will own. */
+  readonly maskKey?: string
+  /** The upload that the mask was; absent for a mask of the call. */
+  readonly maskImageId?: string
   /** JSON path of the image's ID in the request. */
   readonly imagePath?: string
   readonly product: ProductInput
@@ -115,7 +119,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, photo_owners text[], external_id text,
         external_user_id text, shopper_hash text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
-        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb, layers jsonb, layer_products jsonb)
+        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb, layers jsonb, layer_products jsonb, mask_key text, mask_image_id text)
     ), erased as materialized (
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
@@ -146,10 +150,10 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, ${reuse.ctes} generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, photo_user_id, shop_id,
+      insert into generations (id, account_id, product_id, product_external_id, image_id, mask_image_id, external_user_id, photo_user_id, shop_id,
         shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent, layers
         ${reuse.columns})
-      select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
+      select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.mask_image_id, allowed.external_user_id,
         nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
         ${reuse.cost}, ${engine}, ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
@@ -202,11 +206,11 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
           'crop', image.crop),
         'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
           'description', product.description, 'images', product.images),
-        'layers', call.layer_products, 'traceparent', call.traceparent ${reuse.payload})
+        'layers', call.layer_products, 'maskKey', call.mask_key, 'traceparent', call.traceparent ${reuse.payload})
       from generation join call on call.id = generation.id join image on image.id = generation.image_id
         join product on product.id = generation.product_id cross join account cross join shop
       returning generation_id
-    )
+    )${calls.some(({ maskKey }) => maskKey !== undefined) ? claimMasks : sql.fragment``}
     select queued.generation_id is not null as accepted,
       coalesce((select is_active from account), false) as active,
       coalesce((select balance >= ${cost} * (1 + (select count(*) from allowed)) from account), false) as affordable,
@@ -247,6 +251,13 @@ export function layerStatement(accountId: string, product: ProductInput) {
     select id, images_edition as "imagesEdition", title, description, images from product`
 }
 
+/** Masks live as long as the photos that they are of. */
+const claimMasks = sql.fragment`, masked as (
+      update objects set external_user_id = generation.external_user_id, expires_at = image.expires_at
+      from generation join call on call.id = generation.id join image on image.id = generation.image_id
+      where objects.key = call.mask_key
+    )`
+
 /** Whether a `call` may use its `image`. */
 const isAllowed = sql.fragment`(call.photo_owners is null or ${isUsableBy(sql.fragment`call.photo_owners`, 'image')})`
 
@@ -277,6 +288,8 @@ function rowOf(call: Acceptance, place: number) {
       call.layers?.map(({ layer, externalId, cost, product }) => ({ layer, externalId, cost, title: product.title })) ??
       null,
     layer_products: call.layers?.map(({ layer, product }) => ({ layer, product })) ?? null,
+    mask_key: call.maskKey ?? null,
+    mask_image_id: call.maskImageId ?? null,
     waited_seconds: call.waitedSeconds ?? 0,
   }
 }

@@ -95,7 +95,7 @@ export function createGenerationLives(database: Database) {
         from generations left join outbox on outbox.generation_id = generations.id
         where generations.id = ${id}`),
 
-    /** Its photo, the product image of its snapshot, and its result; absent ones are left out. */
+    /** Its photo, the product image of its snapshot, and its results; absent ones are left out. */
     findObjects: (id: string): Promise<readonly LifeObject[]> =>
       database.any(sql.type(rowType(ObjectRow))`
         with named as (
@@ -105,7 +105,9 @@ export function createGenerationLives(database: Database) {
           select 2, 'product image', snapshot #>> '{images,0,objectKey}', snapshot #>> '{images,0,objectKey}' is not null
           from generations where id = ${id}
           union all
-          select 3, 'result', result_key, result_key is not null from generations where id = ${id}
+          select 3, 'result', coalesce(result->>'key', result_key), coalesce(result->>'key', result_key) is not null
+          from generations left join jsonb_array_elements(results) as result on true
+          where id = ${id} and not coalesce(result ? 'errorCode', false)
         )
         select role, named.key, objects.key is not null as "isKnown", objects.created_at as "storedAt",
           objects.expires_at as "expiresAt"

@@ -2,8 +2,8 @@ import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { createListing } from '../shared/database/listing.ts'
-import { STATUSES } from '../shared/generations/generation.ts'
-import { keptResultKey, LayerSchema } from '../shared/generations/generations.store.ts'
+import { STATUSES, StoredResultSchema } from '../shared/generations/generation.ts'
+import { keptResultKey, keptResults, LayerSchema } from '../shared/generations/generations.store.ts'
 import { PastAttempt } from './generation-life.store.ts'
 
 const FoundRow = Type.Object({
@@ -41,6 +41,7 @@ const DetailRow = Type.Object({
   /** Null when there was no photo, or the photo has been deleted. */
   personKey: Nullable(Type.String()),
   resultKey: Nullable(Type.String()),
+  results: Nullable(Type.Array(StoredResultSchema)),
   imagesExpireAt: Timestamp,
   errorMessage: Nullable(Type.String()),
   errorDetails: Nullable(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
@@ -103,6 +104,7 @@ export function createGenerationSearches(database: Database) {
         select ${found}, requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
           attempt, past_attempts as "pastAttempts", worker, cost,
           options, layers, reused_from as "reusedFrom", snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
+          ${keptResults} as results,
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
           engine_info as "engineInfo", category, quality, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"

@@ -88,6 +88,30 @@ export const OutfitLayer = named(
   }),
 )
 
+const GenerationResult = named(
+  'GenerationResult',
+  Type.Object({
+    seed: Type.Integer({ description: 'Seed of the image. As output.seed it draws the image again.' }),
+    imageUrl: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description: 'As resultImageUrl; absent for a failed result, or when the image has expired.',
+      }),
+    ),
+    changedMaskUrl: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description: 'With output.changedMask: URL of the mask of what the image changes, as imageUrl.',
+      }),
+    ),
+    quality: Type.Optional(
+      Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'As quality of a generation.' })),
+    ),
+    errorCode: Type.Optional(Type.String({ description: 'Why the result failed; its credits are refunded.' })),
+    errorMessage: Type.Optional(Type.String()),
+  }),
+)
+
 /** A generation as returned to callers. */
 export const Generation = named(
   'Generation',
@@ -105,6 +129,12 @@ export const Generation = named(
     ),
     resultImageUrl: Type.Optional(ResultImageUrl),
     imagesExpired: Type.Optional(ImagesExpired),
+    results: Type.Optional(
+      Type.Array(GenerationResult, {
+        description:
+          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl.',
+      }),
+    ),
     engineName: EngineName,
     requestedEngine: Type.Optional(RequestedEngine),
     consent: Type.Optional(Consent),

@@ -1,3 +1,4 @@
+import type { StoredResult } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
@@ -33,6 +34,8 @@ export function createGenerationView({
     const key = findResultKey(generation)
     return presentGeneration(generation, {
       resultImageUrl: key === null ? null : await links(key),
+      resultUrls:
+        key === null ? [] : await Promise.all((generation.results ?? []).map((result) => urlsOf(result, links))),
       wait: waits ? await estimateWait(generation.id) : null,
       appealUrl: isAppealable ? appealUrlOf({ id, refusedAt: updatedAt }) : null,
     })
@@ -44,14 +47,27 @@ type Layer = NonNullable<GenerationRecord['layers']>[number]
 export interface Presented {
   /** Null when there is no result, or it has expired. */
   readonly resultImageUrl: string | null
+  /** Of each result, in their order. */
+  readonly resultUrls: readonly ResultUrls[]
   readonly wait: Wait | null
   readonly appealUrl: string | null
+}
+
+/** Null for an image that does not exist, or no longer. */
+interface ResultUrls {
+  readonly imageUrl: string | null
+  readonly changedMaskUrl: string | null
+}
+
+async function urlsOf({ key, changedKey }: StoredResult, links: (key: string) => Promise<string>): Promise<ResultUrls> {
+  const urlOf = async (each?: string) => (each === undefined ? null : links(each))
+  return { imageUrl: await urlOf(key), changedMaskUrl: await urlOf(changedKey) }
 }
 
 /** A generation as callers get it, with these links. */
 export function presentGeneration(
   generation: GenerationRecord,
-  { resultImageUrl, wait, appealUrl }: Presented,
+  { resultImageUrl, resultUrls, wait, appealUrl }: Presented,
 ): Generation {
   const {
     id,
@@ -64,6 +80,7 @@ export function presentGeneration(
     consent,
     layers,
     reused,
+    results,
     createdAt,
     updatedAt,
   } = generation
@@ -76,6 +93,7 @@ export function presentGeneration(
     ...(status === 'PROCESSING' && { progress: generation.progress ?? 0 }),
     ...(status === 'COMPLETED' && {
       ...(resultImageUrl === null ? { imagesExpired: true } : { resultImageUrl }),
+      ...(results !== null && { results: results.map((result, i) => presentResult(result, resultUrls[i])) }),
       // As reported by the worker.
       engine: generation.engineInfo as Generation['engine'],
       category: generation.category,
@@ -105,6 +123,11 @@ function presentLayer({ externalId, layer, applied, quality, warnings, errorCode
     ...(applied === true && { applied, quality, warnings }),
     ...(applied === false && { applied, errorCode: errorCode ?? undefined, errorMessage: errorMessage ?? undefined }),
   }
+}
+
+function presentResult({ key: _, changedKey: __, ...about }: StoredResult, urls?: ResultUrls) {
+  const { imageUrl = null, changedMaskUrl = null } = urls ?? {}
+  return { ...about, ...(imageUrl !== null && { imageUrl }), ...(changedMaskUrl !== null && { changedMaskUrl }) }
 }
 
 /** Key of the result that callers may see; null when there is none, or it has expired. */

@@ -8,6 +8,7 @@ import {
   DEFAULT_MODE,
   DEFAULT_SEED,
   FORMATS,
+  MAX_RESULTS,
   MODES,
   PRIORITIES,
   STATUSES,
@@ -36,6 +37,29 @@ export const PersonSource = Type.Object(
   },
 )
 
+const { properties: sources } = PersonSource
+
+const Mask = Type.Object(
+  {
+    image: Type.Object({
+      source: Type.Object(sources, {
+        additionalProperties: false,
+        minProperties: 1,
+        maxProperties: 1,
+        description: 'Exactly one of id, url and fileKey. The image is not cropped.',
+      }),
+    }),
+    keep: Type.Boolean({
+      default: false,
+      description: 'false: only the white region may change. true: the white region does not change.',
+    }),
+  },
+  {
+    description:
+      'Region of the photo that may change: an image in the coordinates and the aspect ratio of the whole, uncropped photo, upright. Opaque pixels above half brightness are white. Deleted with the photo. Not for outfits.',
+  },
+)
+
 export const Output = Type.Object(
   {
     watermark: Type.Boolean({
@@ -53,6 +77,19 @@ export const Output = Type.Object(
       }),
     ),
     seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
+    count: Type.Integer({
+      minimum: 1,
+      maximum: MAX_RESULTS,
+      default: 1,
+      description:
+        'Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results, best first; failed ones are refunded. Not for outfits.',
+    }),
+    mask: Type.Optional(Mask),
+    changedMask: Type.Boolean({
+      default: false,
+      description:
+        'Whether results have a changedMaskUrl: a PNG of their size that is black where they equal the photo, before logo, marks and encoding. Not for outfits.',
+    }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(
       Type.String({

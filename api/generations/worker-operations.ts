@@ -1,7 +1,7 @@
 import { createWorkerProducts } from '../products/worker-products.store.ts'
 import type { ErrorCode } from '../shared/contract/errors.ts'
 import type { Database } from '../shared/database/database.ts'
-import { resultKeyOf, viewKeyOf } from '../shared/generations/generation.ts'
+import { changedKeyOf, resultKeyOf, viewKeyOf } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
 import type { WorkerOperations } from '../shared/generations/worker-calls.ts'
 import { createImages } from '../shared/image/images.store.ts'
@@ -28,16 +28,25 @@ export function createWorkerOperations(database: Database, generations: Generati
     retry: ({ failure, ...attempt }) =>
       generations.retry({ ...attempt, ...(failure && { failure: { ...failure, code: failure.code as ErrorCode } }) }),
     fail: ({ code, ...failure }) => generations.fail({ ...failure, code: code as ErrorCode }),
-    insertResult: ({ bytes, hash, ...result }) => {
+    insertResult: ({ bytes, hash, isMask = false, ...result }) => {
       const { id, attempt } = result
-      return objects.insertResult({ key: keyOf(result), bytes, hash, id, attempt })
+      const key = isMask ? changedKeyOf(keyOf(result)) : keyOf(result)
+      return objects.insertResult({ key, bytes, hash, id, attempt })
     },
-    complete: ({ outcome, ...result }) =>
-      generations.complete({
-        id: result.id,
-        attempt: result.attempt,
-        outcome: { ...outcome, resultKey: keyOf(result) },
-      }),
+    complete: ({ outcome: { results, ...outcome }, ...result }) => {
+      const stored = results?.map(({ index, isMasked = false, ...about }) => {
+        if (index === undefined) return about
+        const key = keyOf({ ...result, index })
+        return { ...about, key, ...(isMasked && { changedKey: changedKeyOf(key) }) }
+      })
+      const resultKey = keyOf(result)
+      const { id, attempt } = result
+      return generations.complete({
+        id,
+        attempt,
+        outcome: { ...outcome, resultKey, ...(stored && { results: stored }) },
+      })
+    },
     examinePair: async ({ id, accountId, pair }) => ({
       allowances: await refusals.claimAllowances(id, accountId, pair),
       blocked: await refusals.findBlocked(pair),

@@ -7,6 +7,8 @@ import { route } from '../http/route.ts'
 import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import { describeOutfit } from '../products/legacy.routes.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { formatPath } from '../shared/contract/schema.ts'
 import { AcceptedOutfit, OutfitBody } from './outfits.schema.ts'
 
 export const outfitRoutes = [
@@ -29,11 +31,27 @@ refused with \`VALIDATION_FAILED\`. Only for engines with \`outfits\`.`,
   }),
 ]
 
+/** Options of the image of a single product: an outfit is judged and refunded by its layers, each drawn over another image. */
+function assertOutput({ output }: OutfitBody, { written }: Translated): void {
+  const { count, mask, changedMask } = output
+  const [name, cure] =
+    count > 1
+      ? ['count', 'Send the outfit several times, each with another seed.']
+      : mask || changedMask
+        ? [mask ? 'mask' : 'changedMask', 'Leave it out, or send each product as a try-on.']
+        : []
+  if (name === undefined) return
+  const path = formatPath(written(['output', name]))
+  const message = 'is not available for outfits'
+  throw new DrapeError('VALIDATION_FAILED', `${path} ${message}. ${cure}`, { details: [{ path, message }] })
+}
+
 async function postOutfit(
   ctx: AppContext,
   parts: AcceptanceParts,
   { body, translated }: { readonly body: OutfitBody; readonly translated: Translated },
 ): Promise<AcceptedOutfit> {
+  assertOutput(body, translated)
   const { findProduct } = parts
   const accountId = ctx.state.account.id
   const outfit = {

@@ -8,6 +8,7 @@ import { createObjects } from '../shared/storage/objects.store.ts'
 import { measureFetch } from '../shared/telemetry/measured.ts'
 import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
+import { createRegionMasks } from './region-masks.ts'
 import { createStorageQuota } from './storage-quota.ts'
 
 export type Photos = ReturnType<typeof createPhotos>
@@ -28,6 +29,7 @@ export function createPhotos(
       limiter,
     )
   }
+  const fetchPersonImage = fetcherOf('CUSTOMER_IMAGE_FETCH_FAILED')
   const reserveStorage = createStorageQuota({ sumBytes: objects.sumBytes })
   return {
     objects,
@@ -39,10 +41,11 @@ export function createPhotos(
       reserveStorage,
       images,
       storage,
-      fetchImage: fetcherOf('CUSTOMER_IMAGE_FETCH_FAILED'),
+      fetchImage: fetchPersonImage,
       prepareQueue,
       countWorkers: () => redis.countSlots('prepare'),
     }),
+    regionMasks: createRegionMasks({ images, objects, storage, fetchImage: fetchPersonImage }),
     productPhotos: createProductPhotos({ objects, storage, reserveStorage }),
   }
 }

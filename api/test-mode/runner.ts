@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readTestInput } from '../generations/test-inputs.ts'
 import { ERRORS } from '../shared/contract/error-codes.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
-import { resultKeyOf, type TryOnJob } from '../shared/generations/generation.ts'
+import { changedKeyOf, resultKeyOf, seedsOf, type TryOnJob } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image/image.ts'
 import { hashImage } from '../shared/image/image-hash.ts'
 import { startOutboxConsumer } from '../shared/queue/outbox-consumer.ts'
-import type { ObjectStorage } from '../shared/storage/object.ts'
+import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/storage/objects.store.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { TestMode } from './test-mode.store.ts'
@@ -111,12 +111,30 @@ async function complete(
   const { format } = job.options
   const cropped = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreCropOf(frame))
   const image = await encodeImage(cropped, { format })
-  const key = resultKeyOf({ ...job, format })
   const hash = (await hashImage(cropped))?.hash ?? null
-  if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
-  await storage.put(key, image, { contentType: `image/${format}` })
+  const { changedMask = false } = job.options
+  const results = seedsOf(job.options).map((seed, index) => {
+    const key = resultKeyOf({ ...job, format, index })
+    return { seed, key, quality: null, ...(changedMask && { changedKey: changedKeyOf(key) }) }
+  })
+  const unchanged = {
+    width: cropped.width,
+    height: cropped.height,
+    channels: 3,
+    data: new Uint8Array(cropped.width * cropped.height * 3),
+  } as const
+  const mask = changedMask ? await encodeImage(unchanged, { format: 'png' }) : image
+  const files = results.flatMap(({ key, changedKey }) => [
+    { key, bytes: image, hash },
+    ...(changedKey === undefined ? [] : [{ key: changedKey, bytes: mask, hash: null }]),
+  ])
+  for (const { key, bytes, hash } of files) {
+    if (!(await objects.insertResult({ key, bytes: bytes.byteLength, hash, id, attempt }))) return
+    await storage.put(key, bytes, { contentType: contentTypeOf(key) })
+  }
   const outcome = {
-    resultKey: key,
+    resultKey: results[0].key,
+    ...((results.length > 1 || changedMask) && { results }),
     warnings,
     timings: {},
     engineInfo: ENGINE_INFO,
@@ -130,8 +148,8 @@ async function complete(
     })),
   }
   if (await generations.complete({ id, attempt, outcome })) return
-  await storage.delete([key])
-  await objects.delete(key)
+  await storage.delete(files.map(({ key }) => key))
+  for (const { key } of files) await objects.delete(key)
 }
 
 /** The largest centred 4:5 rectangle: no model detects the person. */

@@ -17,6 +17,7 @@ const NAMED = [
   'AcceptedOutfit',
   'OutfitLayer',
   'Generation',
+  'GenerationResult',
   'Appeal',
   'Upload',
   'ProductInput',

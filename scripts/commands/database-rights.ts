@@ -12,7 +12,7 @@ const RIGHTS = {
   ],
   /** Measures the demand and deletes expired data. Locking a row before its deletion requires the privilege to update a column. */
   controller: [
-    'select (id, account_id, external_user_id, image_id, status, engine, options, started_at, finished_at) on generations',
+    'select (id, account_id, external_user_id, image_id, mask_image_id, status, engine, options, started_at, finished_at) on generations',
     // An init container waits for the schema.
     'select on migrations',
     'select (generation_id, created_at) on outbox',

@@ -27,11 +27,11 @@ const ERASE = '`DELETE /tryon/v1/customers/{id}`'
 /** Prefixes of keys in the object storage. */
 export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
   'persons/': {
-    content: 'photos of persons and their cropped views, without metadata of the camera',
+    content: 'photos of persons, their cropped views and masks, without metadata of the camera',
     about: { purpose: 'the input of a try-on', lifetime: 'that of the table `images`', erasure: ERASE },
   },
   'results/': {
-    content: 'results of try-ons',
+    content: 'results of try-ons and their masks',
     about: {
       purpose: 'the output of a try-on',
       lifetime:
@@ -60,7 +60,7 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
     about: {
       purpose: 'repeats erasures after a backup is restored',
       lifetime: 'no end; keep it longer than the oldest backup',
-      erasure: 'none: the erasure itself creates the hash',
+      erasure: 'none',
     },
   },
   'products/': {

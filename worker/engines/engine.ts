@@ -1,3 +1,4 @@
+import type { DrapeError } from '../../api/shared/contract/errors.ts'
 import {
   ENGINE_CATALOGUE,
   type EngineFacts,
@@ -24,6 +25,8 @@ export interface EngineManifest {
   }
   /** Whether the engine can draw an outfit, as in `EngineFacts`. Absent: no. */
   readonly outfits?: boolean
+  /** As in `EngineFacts`. Absent: 1. */
+  readonly maxCount?: number
   /** True if a trained generative model draws the pixels (decides the provenance mark). */
   readonly aiGenerated: boolean
   /** SHA-256 of the list of model files in `sha256sum` format; absent for an engine without model files. */
@@ -40,8 +43,8 @@ export function manifestOf(
     ...own
   }: Pick<EngineManifest, 'version' | 'aiGenerated' | 'ignores'> & { readonly needsPerson: boolean },
 ): EngineManifest {
-  const { kind, license, categories, garmentTypes, outfits } = ENGINE_CATALOGUE[name]
-  return { name, kind, license, accepts: { categories, garmentTypes, needsPerson }, outfits, ...own }
+  const { kind, license, categories, garmentTypes, outfits, maxCount } = ENGINE_CATALOGUE[name]
+  return { name, kind, license, accepts: { categories, garmentTypes, needsPerson }, outfits, maxCount, ...own }
 }
 
 export interface EngineInput {
@@ -96,6 +99,15 @@ export type EngineProduct = Pick<EngineInput, 'garment' | 'garmentHash' | 'garme
 export interface Engine {
   readonly manifest: EngineManifest
   run(input: EngineInput, context: EngineContext): Promise<EngineResult>
+  /**
+   * Draws a result for each of these seeds, not that of the options, and does once what does not depend on the seed. Returns the error in
+   * place of a result that only its seed has spoiled. Absent: `run` is called for each.
+   */
+  runSeeds?(
+    input: EngineInput,
+    seeds: readonly number[],
+    context: EngineContext,
+  ): Promise<readonly (EngineResult | DrapeError)[]>
   /**
    * Prefetches the data that depends only on the product, concurrently with the analysis of the photo, if the engine supports
    * it. The next run with this product uses the result, including errors; another product discards it.

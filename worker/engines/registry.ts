@@ -12,6 +12,8 @@ export interface EngineResources {
   readonly models: Models
   /** Required execution provider of the engine's models. */
   readonly provider: Provider
+  /** Whether no other process of the worker uses the device, so that its whole memory may be used. */
+  readonly isAlone: boolean
   /** Requirements of the self-test. */
   readonly conformance: Conformance
 }
@@ -39,6 +41,7 @@ export const ENGINES: ReadonlyMap<string, EngineFactory> = new Map(
 interface EngineOptions {
   readonly models: Models
   readonly provider?: Provider
+  readonly isAlone?: boolean
   readonly acknowledged?: readonly string[]
   readonly conformanceOf?: (engine: string) => Conformance
   readonly known?: ReadonlyMap<string, EngineFactory>
@@ -54,6 +57,7 @@ export async function createEngines(
   {
     models,
     provider = 'cpu',
+    isAlone = false,
     acknowledged = [],
     conformanceOf = () => DEFAULT_CONFORMANCE,
     known = ENGINES,
@@ -63,7 +67,7 @@ export async function createEngines(
   const engines = new Map<string, Engine>()
   // Sequentially: each engine can need a large share of the device's memory.
   for (const [name, factory] of factories)
-    engines.set(name, await factory.create({ models, provider, conformance: conformanceOf(name) }))
+    engines.set(name, await factory.create({ models, provider, isAlone, conformance: conformanceOf(name) }))
   return engines
 }
 

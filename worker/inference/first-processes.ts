@@ -18,6 +18,7 @@ export function forkFirst(config: WorkerConfig, { host, startInference }: Surrou
       ENGINE_DIR: config.ENGINE_DIR,
       DOWNLOADED_ENGINES: config.DOWNLOADED_ENGINES,
       EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
+      CONCURRENCY: String(config.CONCURRENCY),
       ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
       SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
       SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,

@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   readonly onProgress: (share: number) => void
   readonly subject?: string
+  /** Results of the work, each of which may take `workSeconds`. Default 1. */
+  readonly count?: number
 }
 
 export interface InferenceHostOptions
@@ -120,21 +122,22 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
     slot.take()?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
   }
 
-  function onWorkTimeout(work: WorkName): void {
-    log.error({ work, workSeconds }, 'inference timed out')
-    if (hasDevice) failOnDevice('Hang', `The ${work} did not end within ${workSeconds} s.`)
+  function onWorkTimeout(work: WorkName, seconds: number): void {
+    log.error({ work, workSeconds: seconds }, 'inference timed out')
+    if (hasDevice) failOnDevice('Hang', `The ${work} did not end within ${seconds} s.`)
     else inference.kill()
   }
 
   async function run(work: WorkName, request: unknown, options: RunOptions): Promise<never> {
     options.signal.throwIfAborted()
     if (!inference.isRunning() || !ready) throw notReady()
+    const seconds = workSeconds * (options.count ?? 1)
     return slot.run({
       ...options,
-      workSeconds,
+      workSeconds: seconds,
       start: (id) => inference.send({ type: 'run', id, work, request }),
       abort: (id) => inference.send({ type: 'abort', id }),
-      onTimeout: () => onWorkTimeout(work),
+      onTimeout: () => onWorkTimeout(work, seconds),
     })
   }
 

@@ -97,6 +97,7 @@ async function prepare() {
   const { ACKNOWLEDGE_NON_COMMERCIAL = '', DOWNLOADED_ENGINES = '' } = process.env
   const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
+  const isAlone = process.env.CONCURRENCY === '1'
   const names = splitList(ENGINES)
   const downloaded = splitList(DOWNLOADED_ENGINES).filter((name) => names.includes(name))
   const entries = await readManifest(MODEL_DIR)
@@ -111,7 +112,7 @@ async function prepare() {
   const proofs: Record<string, EngineProof> = {}
   const open = async (some: readonly string[]) => {
     for (const [name, factory] of await findInstalled(some, ENGINE_DIR)) known.set(name, factory)
-    const opened = await createEngines(some, { models, provider, acknowledged, conformanceOf, known })
+    const opened = await createEngines(some, { models, provider, isAlone, acknowledged, conformanceOf, known })
     Object.assign(proofs, await runSelfTest({ models, engines: opened }))
     for (const [name, engine] of opened) engines.set(name, engine)
   }

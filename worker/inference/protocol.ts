@@ -43,6 +43,8 @@ export interface TryOnRequest {
   readonly crop: Rectangle | 'auto' | 'none'
   /** Face and hands in px of the crop, found before the photo was drawn on; absent: they are found in the photo. */
   readonly body?: FaceAndHands
+  /** Mask of the part of the photo that may change, white; null or absent: all. */
+  readonly mask?: Uint8Array | null
   readonly garment: Uint8Array
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
@@ -62,17 +64,28 @@ export interface TryOnRequest {
   readonly allowances?: readonly SafetyAllowance[]
 }
 
-export interface TryOnResult {
+export interface ResultImage {
   readonly image: Uint8Array
   /** Perceptual hash; null when the image has none. */
   readonly hash: string | null
+  /** PNG of what it changes, black where it equals the photo; absent if none was requested. */
+  readonly changed?: Uint8Array
+  readonly seed: number
+  /** Quality of the result, 0 to 1; null if unknown. */
+  readonly quality: number | null
+}
+
+/** The best result, and everything about the job. */
+export interface TryOnResult extends ResultImage {
+  /** The other results, best first; absent for one result. */
+  readonly others?: readonly ResultImage[]
+  /** The results that must not be shown; absent if none. */
+  readonly refused?: readonly { readonly seed: number; readonly errorCode: ErrorCode; readonly errorMessage: string }[]
   readonly format: Options['format']
   readonly warnings: readonly string[]
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>
   readonly category: string | null
-  /** Quality of the result, 0 to 1; null if unknown. */
-  readonly quality: number | null
   /** What the product photo shows; null for an engine without detection. */
   readonly detected: Detected | null
   /** The person's, for the next layer of an outfit; absent without a person. */

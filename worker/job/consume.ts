@@ -1,6 +1,7 @@
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Static } from '../../api/shared/contract/schema.ts'
 import {
+  changedKeyOf,
   type EngineInfoSchema,
   type QueuedTryOn,
   resultKeyOf,
@@ -113,20 +114,19 @@ async function shouldYield(
 
 /** The result of the earlier generation that the job names. Null if it was deleted meanwhile. */
 async function reuseResult(
-  { reuse, options: { format } }: TryOnJob,
+  { reuse, options: { format, seed } }: TryOnJob,
   lease: Lease,
   { storage }: ConsumeOptions,
 ): Promise<FinishedResult | null> {
   const image = reuse ? await lease.during(storage.get(reuse.key)) : null
   if (!reuse || !image) return null
   const { layers, ingredientSalt, ...seen } = reuse
+  const hash = (await lease.during(hashImage(image)))?.hash ?? null
   return {
     ...seen,
-    image,
+    images: [{ image, hash, seed, quality: seen.quality, ...(ingredientSalt !== null && { ingredientSalt }) }],
     format,
-    hash: (await lease.during(hashImage(image)))?.hash ?? null,
     timings: {},
-    ...(ingredientSalt !== null && { ingredientSalt }),
     ...(layers !== null && { layers }),
     applied: [],
     reused: true,
@@ -134,16 +134,22 @@ async function reuseResult(
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
-  const { person, logoKey } = job
+  const { person, logoKey, maskKey = null } = job
   const products = job.layers?.map(({ product }) => product) ?? [job.product]
   const loading = products.map((product, index) => loadProductImage({ ...job, product, index }, options))
   // Awaited by the passes.
   for (const image of loading) image.catch(() => {})
-  const [photo, logo] = await lease.during(
-    Promise.all([options.storage.get(person.objectKey), logoKey === null ? null : options.loadLogo(logoKey)]),
+  const [photo, logo, mask] = await lease.during(
+    Promise.all([
+      options.storage.get(person.objectKey),
+      logoKey === null ? null : options.loadLogo(logoKey),
+      maskKey === null ? null : options.storage.get(maskKey),
+    ]),
   )
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
+  if (maskKey !== null && !mask)
+    throw new DrapeError('GENERATION_FAILED', 'The mask of the photo has been deleted.', { image: 'person' })
   const original: Under = { photo, crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto') }
   const finish: PassParts['finish'] = { logo: logoKey === null ? null : (logo ?? 'missing') }
   const attempt = { job, lease, options }
@@ -153,40 +159,48 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     try {
       const garment = await lease.during(loading[pass.index])
       order = garment.image.order
-      return await inferSafely(requestOf(job, { pass, garment, finish }), { ...attempt, original, pass })
+      return await inferSafely(requestOf(job, { pass, garment, mask, finish }), { ...attempt, original, pass })
     } catch (error) {
       throw withFields(error, pass.index, order)
     }
   })
   const garments = await Promise.all(drawn.applied.map(({ pass }) => loading[pass.index]))
   // Signing is last: any later change of the bytes invalidates the signature.
-  const signed = await withSpan('sign', {}, () =>
-    options.signResult({
-      image: drawn.image,
-      engine: drawn.engine,
-      weights: options.findWeights(drawn.engine.name),
-      person: photo,
-      products: garments.map(({ bytes }) => bytes),
-    }),
-  )
-  return { ...drawn, ...signed }
+  const images: SignedImage[] = []
+  for (const { image, hash, seed, quality, changed } of [drawn, ...(drawn.others ?? [])]) {
+    const signed = await withSpan('sign', {}, () =>
+      options.signResult({
+        image,
+        engine: drawn.engine,
+        weights: options.findWeights(drawn.engine.name),
+        person: photo,
+        products: garments.map(({ bytes }) => bytes),
+        ingredientSalt: images[0]?.ingredientSalt,
+      }),
+    )
+    images.push({ ...signed, hash, seed, quality, changed })
+  }
+  return { ...drawn, images }
 }
 
 interface PassParts {
   readonly pass: PlacedPass
   readonly garment: Awaited<ReturnType<typeof loadProductImage>>
+  /** Null: the whole photo may change. */
+  readonly mask: Uint8Array | null
   /** What is drawn on the result of the job. */
   readonly finish: Pick<TryOnRequest, 'logo'>
 }
 
 function requestOf(
   { engine, options, minQuality, safety }: TryOnJob,
-  { pass: { under, product, layer, isLast }, garment, finish }: PassParts,
+  { pass: { under, product, layer, isLast }, garment, mask, finish }: PassParts,
 ): TryOnRequest {
   const { classifications } = garment.image
   return {
     engine,
     ...under,
+    ...(mask && { mask }),
     garment: garment.bytes,
     garmentHash: garment.hash,
     ...(isLast ? finish : { logo: null }),
@@ -244,7 +258,7 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
   noteKept()
   return withSpan('infer', {}, async () => {
     const running = options.inference
-      .run('try-on', request, { signal: lease.signal, onProgress, subject: job.generationId })
+      .run('try-on', request, { signal: lease.signal, onProgress, subject: job.generationId, count: job.options.count })
       .finally(noteKept)
     const inferred = await lease.untilHandedBack(running)
     recordStages(inferred.timings, Date.now())
@@ -255,52 +269,62 @@ function infer(request: TryOnRequest, { job, lease, options, pass }: PassAttempt
   })
 }
 
-type SignedResult = DrawnLayers & Signed
+type SignedImage = Pick<Signed, 'image'> & Partial<Signed> & Pick<TryOnResult, 'hash' | 'seed' | 'quality' | 'changed'>
+
+interface SignedResult extends DrawnLayers {
+  /** Best first. */
+  readonly images: readonly SignedImage[]
+}
 
 /** What is stored of a result, of this job or of an earlier one. */
 interface FinishedResult
   extends Pick<
     SignedResult,
-    'image' | 'format' | 'hash' | 'warnings' | 'timings' | 'category' | 'quality' | 'layers' | 'applied'
+    'images' | 'refused' | 'format' | 'warnings' | 'timings' | 'category' | 'quality' | 'layers' | 'applied'
   > {
   readonly engine: Static<typeof EngineInfoSchema>
-  readonly ingredientSalt?: string
   readonly reused?: true
 }
 
 async function store(job: TryOnJob, result: FinishedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { calls, storage } = options
-  const {
-    format,
-    hash,
-    warnings,
-    timings,
-    category,
-    quality,
-    engine: engineInfo,
-    ingredientSalt,
-    layers,
-    reused,
-  } = result
+  const { images, refused = [], format, warnings, timings, category, engine: engineInfo, layers, reused } = result
   const about = { id: job.generationId, attempt: job.attempt, accountId: job.accountId, format }
-  if (!(await calls.insertResult({ ...about, bytes: result.image.byteLength, hash }))) return 'late'
-  const key = resultKeyOf({ ...job, format })
-  await storage.put(key, result.image, { contentType: `image/${format}` })
+  const keys: string[] = []
+  const discard = async () => {
+    // The records expire within an hour.
+    if (keys.length > 0) await storage.delete(keys)
+    return 'late' as const
+  }
+  for (const [index, { image, hash, changed }] of images.entries()) {
+    if (!(await calls.insertResult({ ...about, index, bytes: image.byteLength, hash }))) return discard()
+    const key = resultKeyOf({ ...job, format, index })
+    keys.push(key)
+    await storage.put(key, image, { contentType: `image/${format}` })
+    if (changed === undefined) continue
+    const { byteLength: bytes } = changed
+    if (!(await calls.insertResult({ ...about, index, isMask: true, bytes, hash: null }))) return discard()
+    keys.push(changedKeyOf(key))
+    await storage.put(changedKeyOf(key), changed, { contentType: 'image/png' })
+  }
+  const stored = images.map(({ seed, quality, changed }, index) => ({
+    ...{ seed, quality: asReal(quality), index },
+    ...(changed && { isMasked: true }),
+  }))
+  const results = [...stored, ...refused]
+  const [{ ingredientSalt }] = images
   const outcome = {
-    warnings,
-    timings,
-    category,
-    quality,
-    engineInfo,
-    ingredientSalt,
-    reused,
+    ...{ warnings, timings, category, quality: asReal(result.quality), engineInfo, ingredientSalt, reused },
     ...(layers && { layers }),
+    ...((results.length > 1 || job.options.changedMask) && { results }),
   }
   const completed = await withSpan('complete generation', CALL, () => calls.complete({ ...about, outcome }))
-  if (completed) return 'completed'
-  // The record expires within an hour.
-  await storage.delete([key])
-  return 'late'
+  return completed ? 'completed' : discard()
+}
+
+/** With as many digits as the column of the best result has, which is also in the list of all. */
+function asReal(quality: number | null): number | null {
+  return quality === null ? null : Number(quality.toPrecision(6))
 }
 
 interface Settlement {

@@ -80,7 +80,7 @@ export function announceWorker({
   }
 }
 
-function cardOf({ version, kind, license, accepts, outfits }: EngineManifest): EngineCard {
+function cardOf({ version, kind, license, accepts, outfits, maxCount }: EngineManifest): EngineCard {
   const { categories, garmentTypes } = accepts
   return {
     version,
@@ -90,6 +90,7 @@ function cardOf({ version, kind, license, accepts, outfits }: EngineManifest): E
     categories: [...categories],
     garmentTypes: [...garmentTypes],
     outfits,
+    maxCount,
   }
 }
 

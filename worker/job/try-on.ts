@@ -7,13 +7,15 @@ import { ofImage } from '../../api/shared/image/image-field.ts'
 import { hashImage } from '../../api/shared/image/image-hash.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from '../engines/engine.ts'
 import type { Models } from '../inference/models.ts'
-import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+import type { ResultImage, TryOnRequest, TryOnResult } from '../inference/protocol.ts'
 import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
 import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
 import { addWatermark } from '../outputs/watermark.ts'
 import { blendChange } from '../vision/composite/blend.ts'
+import { keepOutside } from '../vision/composite/caller-mask.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
-import { drawBest } from '../vision/quality/draw-best.ts'
+import { type Drawn, drawBest } from '../vision/quality/draw-best.ts'
+import type { Plane, Size } from '../vision/raster/plane.ts'
 import type { LastPhoto } from './last-photo.ts'
 import { photoOfRequest } from './request-photo.ts'
 
@@ -33,44 +35,59 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
-  const { bitmap, ...made } = await drawBitmap(request, engine, { context, clock })
+  const { format } = request.options
+  const finish = async ({ bitmap, ...result }: Composed): Promise<ResultImage> => {
+    const [image, hashes] = await Promise.all([
+      encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
+      hashImage(bitmap),
+    ])
+    clock.lap('encode')
+    return { ...result, image, hash: hashes?.hash ?? null }
+  }
+  const { best, ...made } = await drawBitmap(request, engine, { context, clock, finish })
   // The following steps need as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
-  const { format } = request.options
-  const [image, hashes] = await Promise.all([
-    encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) }),
-    hashImage(bitmap),
-  ])
-  clock.lap('encode')
+  const image = await finish(best)
 
   const { name, version, kind, license } = engine.manifest
   return {
     ...made,
-    image,
-    hash: hashes?.hash ?? null,
+    ...image,
     format,
     timings: { ...clock.laps, ...made.timings },
     engine: { name, version, kind, license: license.spdx },
   }
 }
 
-type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found' | 'body'> & {
+interface Composed extends Pick<ResultImage, 'seed' | 'quality' | 'changed'> {
   readonly bitmap: Bitmap
 }
 
-// A separate function, so that all inputs of the bitmap are garbage before it is encoded.
+type Made = Pick<
+  TryOnResult,
+  'others' | 'refused' | 'warnings' | 'timings' | 'category' | 'detected' | 'found' | 'body'
+> & {
+  readonly best: Composed
+}
+
+// A separate function, so that all inputs of the best bitmap are garbage before it is encoded.
 async function drawBitmap(
   request: TryOnRequest,
   engine: Engine,
-  { context, clock }: { context: TryOnContext; clock: Clock },
+  {
+    context,
+    clock,
+    finish,
+  }: { context: TryOnContext; clock: Clock; finish: (composed: Composed, rank: number) => Promise<ResultImage> },
 ): Promise<Made> {
   const { options } = request
   // In full resolution the memory is needed for the job.
   if (options.fullResolution) context.lastPhoto?.evict()
   const known = context.lastPhoto?.find(request)
-  const [frame, garment] = await Promise.all([
+  const [frame, garment, mask] = await Promise.all([
     known?.photo ?? ofImage('person', decodeOnWhite(request.photo)),
     ofImage('product', decodeImage(request.garment)),
+    request.mask ? decodeImage(request.mask) : null,
   ])
   const category = categoryFromWords(request.product)
   const garmentType = garmentTypeOf(request.product.classifications)
@@ -102,7 +119,7 @@ async function drawBitmap(
   if (judge) clock.lap('safety')
   context.signal.throwIfAborted()
 
-  const { image, change, quality, ...result } = await drawBest(
+  const { drawn, refused } = await drawBest(
     engine,
     { ...product, person: photo, found: person },
     {
@@ -115,27 +132,71 @@ async function drawBitmap(
   // The memory that the engine no longer needs is as large as that of the following steps.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
-  const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
-  if (judge) await judgeResult({ result: composed, photo, person, garment, drawn: { image, change } }, judge)
-  // A test engine returns the photo unchanged, to the last bit.
-  const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
-  clock.lap('composite')
-  context.signal.throwIfAborted()
+  const parts = { request, manifest: engine.manifest, frame, garment, mask, photo, crop, person, judge }
+  const warnings = new Set<string>()
+  const composeOne = async (each: Drawn) => {
+    const { composed, warnings: found } = await composeDrawn(each, parts)
+    for (const warning of found) warnings.add(warning)
+    clock.lap('composite')
+    context.signal.throwIfAborted()
+    return composed
+  }
+  const [first, ...rest] = drawn
+  const others: ResultImage[] = []
+  for (const [i, other] of rest.entries()) others.push(await finish(await composeOne(other), i + 1))
   return {
-    bitmap: marked.bitmap,
+    best: await composeOne(first),
+    ...(others.length > 0 && { others }),
+    ...(refused.length > 0 && {
+      refused: refused.map(({ seed, error }) => ({ seed, errorCode: error.code, errorMessage: error.message })),
+    }),
     warnings: [
       ...(needsPerson ? seen.warnings : []),
       ...new Set(doubts),
       ...warnAboutOptions(engine.manifest, options),
-      ...result.warnings,
-      ...marked.warnings,
+      ...warnings,
     ],
-    timings: result.timings,
-    category: category ?? result.detected?.category ?? null,
-    quality,
-    detected: result.detected ?? null,
+    timings: first.timings,
+    category: category ?? first.detected?.category ?? null,
+    detected: first.detected ?? null,
     found,
     ...(person && { body: { face: person.face, hands: person.hands } }),
+  }
+}
+
+interface CompositionParts {
+  readonly request: TryOnRequest
+  readonly manifest: EngineManifest
+  readonly frame: Bitmap
+  readonly garment: Bitmap
+  /** The caller's; null: the whole photo may change. */
+  readonly mask: Bitmap | null
+  readonly photo: Bitmap
+  readonly crop: Rectangle | null
+  readonly person: Parameters<typeof judgeResult>[0]['person']
+  /** Null: nothing is checked. */
+  readonly judge: Parameters<typeof judgeResult>[1] | null
+}
+
+/** Puts a drawing into the photo, as far as the mask of the call allows, checks the result and adds the logo. */
+async function composeDrawn(
+  { image, change, seed, quality, warnings }: Drawn,
+  { request, manifest, frame, garment, mask, photo, crop, person, judge }: CompositionParts,
+): Promise<{ composed: Composed; warnings: readonly string[] }> {
+  const { fullResolution, changedMask } = request.options
+  // Here, so that the whole drawing was judged.
+  if (mask) keepOutside(change, { bitmap: mask, frame, crop })
+  if (mask && manifest.accepts.needsPerson) assertChange(change)
+  const drawn = { image, change }
+  const result = compose({ frame, photo, crop, drawn, fullResolution })
+  const shown = changedMask ? showChange({ frame, photo, crop, change, fullResolution }) : null
+  const changed = shown && (await encodeImage(shown, { format: 'png' }))
+  if (judge) await judgeResult({ result, photo, person, garment, drawn }, judge)
+  // A test engine returns the photo unchanged, to the last bit.
+  const marked = await addLogo(result, manifest.kind === 'test' ? null : request.logo)
+  return {
+    composed: { bitmap: marked.bitmap, seed, quality, ...(changed && { changed }) },
+    warnings: [...warnings, ...marked.warnings],
   }
 }
 
@@ -164,6 +225,34 @@ function compose({
   return blendChange({ photo, ...drawn })
 }
 
+/** The change as it was composed: grey, black where the result equals the photo. */
+function showChange({
+  frame,
+  photo,
+  crop,
+  change,
+  fullResolution,
+}: Omit<Parameters<typeof compose>[0], 'drawn'> & { change: Plane }): Bitmap {
+  const fill = ({ width, height }: Size, level: number): Bitmap => ({
+    ...{ width, height, channels: 3 },
+    data: new Uint8Array(width * height * 3).fill(level),
+  })
+  const drawn = { image: fill(change, 255), change }
+  return compose({ frame: fill(frame, 0), photo: fill(photo, 0), crop, drawn, fullResolution })
+}
+
+/** @throws RESULT_REJECTED if the mask of the call leaves nothing of the drawing */
+function assertChange({ data }: Plane): void {
+  if (data.some((share) => share >= 0.5)) return
+  throw new DrapeError(
+    'RESULT_REJECTED',
+    'The result changes nothing in the region of output.mask. Allow a larger region.',
+    {
+      details: [{ path: 'output.mask', message: 'allows nothing that the product changes' }],
+    },
+  )
+}
+
 /** A missing or unreadable logo causes a warning, not a failure. */
 async function addLogo(
   bitmap: Bitmap,
@@ -187,7 +276,7 @@ function createClock(): Clock {
     laps,
     lap: (name: Stage) => {
       const now = performance.now()
-      laps[name] = Math.round(now - last)
+      laps[name] = Math.round((laps[name] ?? 0) + now - last)
       last = now
     },
   }

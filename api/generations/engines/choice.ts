@@ -15,6 +15,8 @@ export interface EngineRequest {
   readonly isBatch: boolean
   /** Number of products of an outfit, which the engine must draw; absent for a single product. */
   readonly layers?: number
+  /** Results that the engine must draw. Absent: 1. */
+  readonly count?: number
   /** Images of each product, which a fallback engine must be able to use; null for an unknown product. */
   readonly findImages: () => Promise<readonly (readonly ClassifiedImage[] | null)[]>
 }
@@ -35,7 +37,7 @@ export interface ChosenEngine {
 export interface EngineChoice {
   /**
    * Chooses the engine of a try-on. Throws `VALIDATION_FAILED` with the list of known engines when the engine is
-   * unknown or cannot draw the outfit, and `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine is
+   * unknown or cannot draw the outfit or as many results, and `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine is
    * available. `path`: the field of the call that names the engine.
    */
   choose(request: EngineRequest, path: string): Promise<ChosenEngine>
@@ -61,6 +63,7 @@ export function createEngineChoice(parts: Parts): EngineChoice {
       const engine = await engines.find(request.requested ?? (await defaultOf(request)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
       if (request.layers !== undefined && !engine.outfits) throw drawsNoOutfits(engine, await engines.list(), path)
+      if ((request.count ?? 1) > engine.maxCount) throw drawsFewer(engine, await engines.list(), path)
       if (request.account.testOf !== null) {
         const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0, published: null }
         return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
@@ -118,6 +121,7 @@ async function findCandidates(own: KnownEngine, request: EngineRequest, { engine
     engine !== null &&
     engine.state !== 'unavailable' &&
     (engine.outfits || request.layers === undefined) &&
+    engine.maxCount >= (request.count ?? 1) &&
     images.every((each) => accepts(engine, each))
       ? [engine]
       : [],
@@ -143,6 +147,17 @@ function drawsNoOutfits({ name }: KnownEngine, known: readonly KnownEngine[], pa
   return new DrapeError('VALIDATION_FAILED', `The engine ${name} renders no outfits. ${path} ${message}.`, {
     details: [{ path, message }],
   })
+}
+
+function drawsFewer({ name, maxCount }: KnownEngine, known: readonly KnownEngine[], path: string): DrapeError {
+  const able = known.filter((engine) => engine.maxCount > maxCount).map((engine) => engine.name)
+  const countPath = path.replace(/engine$/, 'count')
+  const message = `must be at most ${maxCount} for the engine ${name}`
+  return new DrapeError(
+    'VALIDATION_FAILED',
+    `${countPath} ${message}.${able.length > 0 ? ` Engines with more results: ${able.join(', ')}.` : ''}`,
+    { details: [{ path: countPath, message }] },
+  )
 }
 
 function unavailable(engine: string): DrapeError {

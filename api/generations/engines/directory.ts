@@ -154,6 +154,7 @@ function describe(name: string, { state, slots = 0, card, published }: Found): K
     categories: card?.categories ?? facts.categories,
     garmentTypes: garmentTypes.find(({ length }) => length > 0) ?? facts.garmentTypes,
     outfits: card ? card.outfits === true : facts.outfits,
+    maxCount: card ? (card.maxCount ?? 1) : facts.maxCount,
     credits: facts.credits,
   }
 }

@@ -42,7 +42,7 @@ async function getEngines(
 }
 
 async function present(
-  { name, card, kind, license, categories, garmentTypes, outfits, credits, state }: KnownEngine,
+  { name, card, kind, license, categories, garmentTypes, outfits, maxCount, credits, state }: KnownEngine,
   {
     estimateWait,
     accountId,
@@ -57,6 +57,7 @@ async function present(
     categories: [...categories],
     garmentTypes: [...garmentTypes],
     outfits,
+    maxCount,
     modes: [...MODES],
     credits,
     isDefault: name === defaultEngine,

@@ -22,8 +22,9 @@ export const EngineDescription = named(
       description: 'Classifications of product images that the engine accepts, by its Engine resource or its workers.',
     }),
     outfits: Type.Boolean({ description: 'Whether the engine renders outfits: POST /tryon/v1/outfits.' }),
+    maxCount: Type.Integer({ minimum: 1, description: 'Maximum of `output.count`.' }),
     modes: Type.Array(Type.Enum([...MODES]), { description: 'Values of `output.mode`.' }),
-    credits: Type.Integer({ minimum: 0, description: 'Price of a try-on in credits.' }),
+    credits: Type.Integer({ minimum: 0, description: 'Price of a result in credits.' }),
     isDefault: Type.Boolean({ description: 'Whether try-ons that name no engine use this engine.' }),
     state: Type.Enum(['ready', 'scaling_from_zero', 'unavailable'], {
       description:

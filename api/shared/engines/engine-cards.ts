@@ -15,6 +15,8 @@ const EngineCardSchema = Type.Object({
   garmentTypes: Type.Optional(Type.Array(Type.String())),
   /** Absent in reports of older workers: no. */
   outfits: Type.Optional(Type.Boolean()),
+  /** Absent in reports of older workers: 1. */
+  maxCount: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Time of the last report of a worker, in ms since 1970. */
   seenAt: Type.Number(),
 })

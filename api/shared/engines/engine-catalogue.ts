@@ -1,4 +1,4 @@
-import { CATEGORIES, type Category, GARMENT_TYPES } from '../generations/generation.ts'
+import { CATEGORIES, type Category, GARMENT_TYPES, MAX_RESULTS } from '../generations/generation.ts'
 
 /** `preview`: geometric rendering. `photo`: result of a generative model. `test`: the photo itself. */
 export const ENGINE_KINDS = ['preview', 'photo', 'test'] as const
@@ -15,7 +15,9 @@ export interface EngineFacts {
   readonly garmentTypes: readonly (typeof GARMENT_TYPES)[number][]
   /** Whether the engine can draw an outfit, layer over layer: a result changes nothing outside the region of its garment. */
   readonly outfits: boolean
-  /** Price of a try-on. */
+  /** Results that a try-on may ask for; 1 for an engine that draws the same image from every seed. */
+  readonly maxCount: number
+  /** Price of a result. */
   readonly credits: number
   /** Seconds of a worker's slot per try-on, until completed ones show it. */
   readonly secondsPerJob: number
@@ -39,6 +41,7 @@ export const ENGINE_CATALOGUE = {
     categories: CATEGORIES,
     garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
     outfits: true,
+    maxCount: 1,
     credits: 1,
     secondsPerJob: 3,
   },
@@ -49,6 +52,7 @@ export const ENGINE_CATALOGUE = {
     categories: ['tops', 'bottoms', 'one-pieces'],
     garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
     outfits: true,
+    maxCount: MAX_RESULTS,
     credits: 1,
     secondsPerJob: 10,
   },
@@ -59,6 +63,8 @@ export const ENGINE_CATALOGUE = {
     categories: CATEGORIES,
     garmentTypes: GARMENT_TYPES,
     outfits: true,
+    // The same image each time, but integrations can use it.
+    maxCount: MAX_RESULTS,
     credits: 0,
     secondsPerJob: 3,
   },
@@ -90,6 +96,7 @@ const UNKNOWN: EngineFacts = {
   categories: CATEGORIES,
   garmentTypes: ['flat_lay', 'ghost_mannequin'],
   outfits: false,
+  maxCount: 1,
   credits: 1,
   secondsPerJob: 10,
 }

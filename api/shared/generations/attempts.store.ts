@@ -4,6 +4,7 @@ import {
   type LayerOutcome,
   MAX_DEVICE_FAILURES,
   type ServiceClass,
+  type StoredResult,
   type TryOnJob,
   TryOnJobSchema,
 } from './generation.ts'
@@ -53,6 +54,8 @@ export interface Start {
 }
 export interface Outcome {
   readonly resultKey: string
+  /** All results, of which `resultKey` is the first. Absent: one result. */
+  readonly results?: readonly StoredResult[]
   readonly warnings: readonly string[]
   readonly timings: Readonly<Record<string, number>>
   readonly engineInfo: {
@@ -70,6 +73,10 @@ export interface Outcome {
   readonly layers?: readonly LayerOutcome[]
   /** Whether it is a copy of an earlier result; absent: no. */
   readonly reused?: boolean
+}
+
+function keysOf({ resultKey, results = [] }: Outcome): string[] {
+  return [resultKey, ...results.flatMap(({ key = [], changedKey = [] }) => [key, changedKey].flat())]
 }
 
 /** The layers of a generation with the outcome of each. */
@@ -163,7 +170,8 @@ export function createAttempts(database: Database, move: Move) {
       const isCompleted = await moves(moving`
         with ended as (
           update generations
-          set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
+          set status = 'COMPLETED', result_key = ${outcome.resultKey},
+              results = ${outcome.results ? sql.jsonb([...outcome.results]) : null}, progress = 1, lease_until = null,
               warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
               ingredient_salt = ${outcome.ingredientSalt ?? null},
@@ -172,7 +180,7 @@ export function createAttempts(database: Database, move: Move) {
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}, images_expire_at
         ), claimed as (
-          update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
+          update objects set expires_at = images_expire_at from ended where objects.key = any(${sql.array(keysOf(outcome), 'text')})
         ), ${settleEnded}
         select ${moved} from ended, settled`)
       if (isCompleted) return true

@@ -41,6 +41,8 @@ export type Category = (typeof CATEGORIES)[number]
 export const LAYERS = ['bottoms', 'one-pieces', 'tops', 'outerwear'] as const satisfies readonly Category[]
 export type Layer = (typeof LAYERS)[number]
 export const MAX_LAYERS = 4
+/** Results of a try-on. */
+export const MAX_RESULTS = 4
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const
 export const VIEWS = ['front', 'back', 'side'] as const
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
@@ -107,6 +109,10 @@ const OptionsSchema = Type.Object({
   fullResolution: Type.Boolean(),
   /** Whether an outfit may lack layers that the engine refuses. Absent: no. */
   partial: Type.Optional(Type.Boolean()),
+  /** Number of results. Absent: 1. */
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS })),
+  /** Whether results have masks of what they change. Absent: no. */
+  changedMask: Type.Optional(Type.Boolean()),
 })
 export type Options = Static<typeof OptionsSchema>
 
@@ -142,6 +148,19 @@ export const EngineInfoSchema = Type.Object({
   license: Type.String(),
   kind: Type.String(),
 })
+
+/** What became of a seed: a stored result, with its key, or a failure. */
+export const StoredResultSchema = Type.Object({
+  seed: Type.Integer(),
+  key: Type.Optional(Type.String()),
+  /** Of the mask of what it changes. */
+  changedKey: Type.Optional(Type.String()),
+  /** 0 to 1; null when it could not be rated. */
+  quality: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  errorCode: Type.Optional(Type.String()),
+  errorMessage: Type.Optional(Type.String()),
+})
+export type StoredResult = Static<typeof StoredResultSchema>
 
 /** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -182,6 +201,8 @@ export const TryOnJobSchema = Type.Object({
     cropMode: Type.Enum(['auto', 'none']),
     crop: Type.Union([RectangleSchema, Type.Null()]),
   }),
+  /** Mask of the region of the photo that may change. Null: the whole photo. */
+  maskKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   product: JobProductSchema,
   /** All products of an outfit, in the order of the call. Null: `product` alone. */
   layers: Type.Optional(
@@ -237,7 +258,7 @@ export function viewKeyOf(objectKey: string): string {
 }
 
 /**
- * Object key of the result of an attempt. Shared pages contain the key, so it does not show the ID of the generation: who knows an ID
+ * Object key of a result of an attempt; `index` is its rank, 0 for the best. Shared pages contain the key, so it does not show the ID of the generation: who knows an ID
  * must not find more about it.
  */
 export function resultKeyOf({
@@ -245,9 +266,23 @@ export function resultKeyOf({
   generationId,
   attempt,
   format,
-}: Pick<TryOnJob, 'accountId' | 'generationId' | 'attempt'> & { readonly format: (typeof FORMATS)[number] }): string {
-  const name = hash('sha256', `${generationId}-${attempt}`).slice(0, 32)
+  index = 0,
+}: Pick<TryOnJob, 'accountId' | 'generationId' | 'attempt'> & {
+  readonly format: (typeof FORMATS)[number]
+  readonly index?: number
+}): string {
+  const name = hash('sha256', `${generationId}-${attempt}${index === 0 ? '' : `-${index}`}`).slice(0, 32)
   return `results/${accountId}/${name}.${format === 'jpeg' ? 'jpg' : format}`
+}
+
+/** Object key of the mask of what a result changes. */
+export function changedKeyOf(resultKey: string): string {
+  return resultKey.replace(/\.\w+$/, '-changed.png')
+}
+
+/** Seeds of the results of a try-on: those that follow the seed of the call, so that each can be drawn alone. */
+export function seedsOf({ seed, count = 1 }: Pick<Options, 'seed' | 'count'>): number[] {
+  return Array.from({ length: count }, (_, i) => (seed + i) % 2 ** 31)
 }
 
 /**

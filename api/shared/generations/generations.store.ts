@@ -3,7 +3,7 @@ import { Nullable, type Static, Type } from '../contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
 import { createAttempts } from './attempts.store.ts'
 import { createFailures } from './failures-and-refunds.store.ts'
-import { LAYERS, LayerOutcomeSchema, STATUSES } from './generation.ts'
+import { LAYERS, LayerOutcomeSchema, STATUSES, StoredResultSchema } from './generation.ts'
 import type { Announce, Move } from './transitions.store.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
@@ -41,6 +41,8 @@ const GenerationRow = Type.Object({
   requestedEngine: Nullable(Type.String()),
   progress: Nullable(Type.Number()),
   resultKey: Nullable(Type.String()),
+  /** All results, best first, then the failed ones; null for one result. Without its key, a result no longer exists. */
+  results: Nullable(Type.Array(StoredResultSchema)),
   imagesExpireAt: Timestamp,
   errorCode: Nullable(Type.String()),
   errorMessage: Nullable(Type.String()),
@@ -72,10 +74,15 @@ export const isAppealable = sql.fragment`(
 /** Key of a result that still exists: a policy may have deleted the bytes before the generation's own expiry. */
 export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
 
+/** As `keptResultKey`, of each result. */
+export const keptResults = sql.fragment`(
+  select jsonb_agg(case when key is null then result - 'key' - 'changedKey' else result end order by place)
+  from jsonb_array_elements(results) with ordinality as listed (result, place) left join objects on key = result->>'key')`
+
 const columns = sql.fragment`
   id, account_id as "accountId", shop_id as "shopId", external_user_id as "externalUserId", product_external_id as "productExternalId", status, attempt, engine,
   requested_engine as "requestedEngine", progress,
-  ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
+  ${keptResultKey} as "resultKey", ${keptResults} as results, images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
   ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, layers, reused_from is not null as reused, created_at as "createdAt", updated_at as "updatedAt"`
 

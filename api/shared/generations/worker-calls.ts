@@ -1,7 +1,15 @@
 import { SAFETY_CHECKS, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } from '../contract/errors.ts'
 import { Nullable, type Static, Type } from '../contract/schema.ts'
 import type { Start } from './attempts.store.ts'
-import { DetectedSchema, EngineInfoSchema, FORMATS, LayerOutcomeSchema, RectangleSchema } from './generation.ts'
+import {
+  DetectedSchema,
+  EngineInfoSchema,
+  FORMATS,
+  LayerOutcomeSchema,
+  MAX_RESULTS,
+  RectangleSchema,
+  StoredResultSchema,
+} from './generation.ts'
 
 // Workers have no connection to Postgres: they send calls through Redis, which any API executes.
 
@@ -32,6 +40,9 @@ const EditionSchema = Type.Object({ id: Type.String(), imagesEdition: Type.Strin
 /** A product and the version of its images. */
 export type ProductEdition = Readonly<Static<typeof EditionSchema>>
 
+const Index = Type.Integer({ minimum: 0, maximum: MAX_RESULTS - 1 })
+const { key: _, changedKey: __, ...result } = StoredResultSchema.properties
+
 const OutcomeSchema = Type.Object({
   warnings: Warnings,
   /** Duration of each stage, in ms. */
@@ -45,6 +56,13 @@ const OutcomeSchema = Type.Object({
   layers: Type.Optional(Type.Array(LayerOutcomeSchema)),
   /** Whether it is a copy of the result that the job names. */
   reused: Type.Optional(Type.Boolean()),
+  /** As `StoredResultSchema`, but with the index of a stored result, and whether the mask of what it changes is stored. */
+  results: Type.Optional(
+    Type.Array(Type.Object({ ...result, index: Type.Optional(Index), isMasked: Type.Optional(Type.Boolean()) }), {
+      minItems: 1,
+      maxItems: MAX_RESULTS,
+    }),
+  ),
 })
 /** Max products of one call. */
 export const MAX_PRODUCTS = 1000
@@ -68,6 +86,9 @@ export const WORKER_OPERATIONS = {
   }),
   insertResult: Type.Object({
     ...Result,
+    index: Type.Optional(Index),
+    /** True for the mask of what the result changes. */
+    isMask: Type.Optional(Type.Boolean()),
     /** Size in bytes. */
     bytes: Bytes,
     /** Perceptual hash; null when the image has none. */

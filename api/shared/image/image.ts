@@ -183,6 +183,37 @@ async function normaliseBitmap(bitmap: Bitmap): Promise<NormalisedImage> {
   }
 }
 
+/** A mask for storage. */
+export interface NormalisedMask {
+  /** A PNG in which the pixels of the region are white, and all others black. */
+  readonly bytes: Buffer
+  readonly width: number
+  readonly height: number
+  readonly isEmpty: boolean
+}
+
+/**
+ * Normalises a mask: upright and reduced as a photo. Its light and opaque pixels are the region, with `isInverted` all others.
+ * @throws DrapeError as `normaliseImage`
+ */
+export async function normaliseMask(
+  bytes: Uint8Array,
+  { isInverted, ...requester }: Requester & { readonly isInverted: boolean },
+): Promise<NormalisedMask> {
+  assertWorkableSize(inspectImage(bytes))
+  const read = ({ image }: OpenedFile) => {
+    const grey = withinNormalised(image).flatten({ background: 'black' }).greyscale().toColourspace('srgb')
+    return undamaged(grey.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true }))
+  }
+  const work = () => withFile(bytes, { ...requester, pixels: NORMALISED_SIDE ** 2 }, read)
+  const { data: levels, info } = await (isHeic(bytes) ? inHeicTurn(work, requester) : inTurn(work, requester))
+  const { width, height, channels } = info
+  const region = new Uint8Array(width * height)
+  for (let i = 0; i < region.length; i++) region[i] = levels[i * channels] >= 128 === isInverted ? 0 : 255
+  const image = sharp(region, { raw: { width, height, channels: 1 } })
+  return { bytes: await image.png().toBuffer(), width, height, isEmpty: !region.includes(255) }
+}
+
 function withinNormalised(image: Sharp): Sharp {
   return image.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true })
 }

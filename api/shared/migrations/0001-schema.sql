@@ -270,6 +270,8 @@ create table objects (
   key text primary key,
   account_id text not null references accounts (id),
   external_user_id text,
+  -- Of a result, and of the mask of a photo: an erasure finds everything that was stored for a generation, also by attempts that never ended.
+  generation_id text,
   -- upload: bytes that a browser sends before it reports that the upload is complete.
   kind text not null check (kind in ('person', 'product', 'result', 'logo', 'upload')),
   -- Null while the bytes have not arrived.
@@ -283,8 +285,10 @@ comment on table objects is 'finds the objects of the storage
 lifetime: the lifetime of its object; for an upload that may still arrive 10 more minutes, without its owner
 erased by: `DELETE /tryon/v1/customers/{id}`. Under a legal hold the row stays until the hold ends';
 comment on column objects.external_user_id is 'ID of the end user';
-comment on column objects.key is 'ID of the photo or the result';
+comment on column objects.key is 'ID of the photo, mask or result';
+comment on column objects.generation_id is 'its generation';
 create index objects_expiry on objects (expires_at) where expires_at is not null;
+create index objects_generation on objects (generation_id) where generation_id is not null;
 create index objects_user on objects (account_id, external_user_id) where external_user_id is not null;
 -- Retention policies ask for the oldest objects of a kind.
 create index objects_age on objects (kind, created_at);
@@ -437,6 +441,8 @@ create table generations (
   -- The product as it was when the call was accepted.
   snapshot jsonb not null,
   image_id text,
+  -- The upload that the mask of the photo was; null for a mask that came with the call, or none.
+  mask_image_id text,
   external_user_id text,
   -- The owner of the photo, if it is another one: what was made of a photo is erased with it.
   photo_user_id text,
@@ -464,6 +470,9 @@ create table generations (
   -- [{ attempt, worker, dispatchedAt, startedAt, endedAt, reason }], oldest first; at most MAX_ATTEMPTS + MAX_SPARED. For drape debug.
   past_attempts jsonb not null default '[]',
   result_key text,
+  -- Of a try-on with several results or with masks of what they change: [{ key, changedKey?, seed, quality }], best first, then of those
+  -- that failed [{ seed, errorCode, errorMessage }]. `result_key` is the first key. Null: one result.
+  results jsonb,
   images_expire_at timestamptz not null,
   -- Names the photo in the Content Credentials of the result. Without it nobody can tell from a result which photo it shows.
   ingredient_salt text,
@@ -500,9 +509,11 @@ comment on table generations is 'state, price and statistics of a try-on
 lifetime: the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased
 erased by: `DELETE /tryon/v1/customers/{id}` sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper, so that an erasure does not reset the weekly limit';
 comment on column generations.image_id is 'ID of the photo';
+comment on column generations.mask_image_id is 'ID of its mask';
 comment on column generations.external_user_id is 'ID of the end user';
 comment on column generations.photo_user_id is 'ID of the end user of the photo, if it is another one';
 comment on column generations.result_key is 'where the result is stored';
+comment on column generations.results is 'where all are stored';
 comment on column generations.visitor_address is 'keyed hash of the network address of a visitor';
 comment on column generations.shopper_hash is 'keyed hash of the ID of a shopper of a shop';
 comment on column generations.fingerprint is 'hash of end user, photo and product';
@@ -517,6 +528,7 @@ create index generations_layers on generations using gin (layers jsonb_path_ops)
 create index generations_fingerprint on generations (fingerprint, finished_at) where fingerprint is not null;
 -- An erasure asks for each photo without an end user.
 create index generations_image on generations (image_id) where image_id is not null;
+create index generations_mask on generations (mask_image_id) where mask_image_id is not null;
 -- The pace of workers.
 create index generations_finished on generations (engine, finished_at desc) where status = 'COMPLETED';
 -- Limits count what did not fail.
@@ -530,7 +542,7 @@ create index generations_created on generations using brin (created_at);
 create index generations_failed on generations (error_code, id) where status = 'FAILED';
 
 -- Freezes what workers write of an ended generation: a worker that was taken over could fail and refund a generation and then complete
--- it, or replace results of others. Erasure and retention only empty columns; of those, workers can write these two.
+-- it, or replace results of others. Erasure and retention only empty columns; of those, workers can write these three.
 create function refuse_change_of_ended_generation() returns trigger language plpgsql as $$
 begin
   raise exception 'The generation % has ended', old.id using errcode = 'object_not_in_prerequisite_state';
@@ -546,6 +558,7 @@ create trigger generations_ended before update on generations for each row
       new.timings, new.attempt_dispatched_at, new.past_attempts, new.engine_info, new.category, new.quality, new.layers, new.error_code,
       new.error_message, new.error_details)
     or (new.result_key is not null and new.result_key is distinct from old.result_key)
+    or (new.results is not null and new.results is distinct from old.results)
     or (new.ingredient_salt is not null and new.ingredient_salt is distinct from old.ingredient_salt)))
   execute function refuse_change_of_ended_generation();
 
@@ -567,7 +580,7 @@ create table outbox (
 comment on table outbox is 'jobs that workers have not finished
 lifetime: until the generation ends, at the latest at its deadline
 erased by: `DELETE /tryon/v1/customers/{id}` cancels the generation';
-comment on column outbox.payload is 'IDs of the end user and the photo';
+comment on column outbox.payload is 'IDs of the end user, the photo and its mask';
 create index outbox_waiting on outbox (account_id, available_at, generation_id) where dispatched_at is null;
 create index outbox_dispatched on outbox (account_id, dispatched_at) where dispatched_at is not null;
 create index outbox_classes on outbox (engine_name, account_id, is_batch, available_at, generation_id) where dispatched_at is null;
@@ -741,7 +754,7 @@ create function join_layers(layers jsonb, field text) returns text language sql 
   select string_agg(layer->>field, ' + ' order by place) from jsonb_array_elements(layers) with ordinality as own (layer, place)
 $$;
 
--- Settles ended generations: deletes their jobs, refunds those that failed and the layers that outfits lack, and queues their webhooks. Runs with the rights of the owner,
+-- Settles ended generations: deletes their jobs, refunds those that failed, the layers that outfits lack and the results that failed, and queues their webhooks. Runs with the rights of the owner,
 -- because workers end generations and must not be able to change balances. Believes no caller: the row of the job, which only this
 -- function deletes and no worker can insert, is what shows that a generation is not settled yet. The ledger's unique index makes the
 -- refund idempotent. Accounts are locked in the order of their IDs, so that concurrent statements cannot deadlock.
@@ -757,9 +770,12 @@ begin
   ), entries as (
     insert into ledger (account_id, amount, kind, generation_id)
     select account_id, refund, 'refund', id from ended cross join lateral (
-      select case when status = 'FAILED' then cost else (
-        select least(cost, coalesce(sum((layer->>'cost')::int), 0)) from jsonb_array_elements(layers) as layer
-        where layer->'applied' = 'false') end as refund) as due
+      select case when status = 'FAILED' then cost
+        when results is not null
+          then cost * jsonb_array_length(jsonb_path_query_array(results, '$[*] ? (exists(@.errorCode))')) / jsonb_array_length(results)
+        else (
+          select least(cost, coalesce(sum((layer->>'cost')::int), 0)) from jsonb_array_elements(layers) as layer
+          where layer->'applied' = 'false') end as refund) as due
     where refund > 0
     returning account_id, amount
   ), sums as (select account_id, sum(amount) as amount from entries group by account_id
@@ -949,7 +965,7 @@ create table applied_erasures (
 );
 comment on table applied_erasures is 'shows which erasures a restored backup lacks
 lifetime: until the first start of the API more than a week later; the newest entries are kept
-erased by: none: the erasure itself creates the hash';
+erased by: none';
 comment on column applied_erasures.log_key is 'hash of the ID of the end user, with the time of the erasure';
 
 -- LEGAL HOLDS ------------------------------------------------------------------------------------------------------------------------
@@ -1189,7 +1205,7 @@ create table event_batches (
 ) partition by range (received_on);
 comment on table event_batches is 'common data of the events of one request
 lifetime: `EVENT_RETENTION_DAYS` (90)
-erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+erased by: as `events`';
 comment on column event_batches.anonymous_id is 'ID of the browser';
 comment on column event_batches.session_id is 'ID of the visit';
 comment on column event_batches.customer_id is 'ID at the platform of the shop';
@@ -1230,7 +1246,7 @@ create table event_outbox (
 );
 comment on table event_outbox is 'events to be forwarded to the analytics provider; empty without `ANALYTICS_URL`
 lifetime: until they are forwarded, at most `EVENT_RETENTION_DAYS` (90)
-erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+erased by: redaction deletes them';
 comment on column event_outbox.properties is 'values of the shop’s page, such as the ID of an order';
 comment on column event_outbox.generation_id is 'ID of the try-on';
 create index event_outbox_waiting on event_outbox (available_at) where dead_at is null;

@@ -118,7 +118,7 @@ async function expireRefused(
 ): Promise<void> {
   await database.query(sql.unsafe`
     with ${forgetResults(customer, keys)}
-    update objects set external_user_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
+    update objects set external_user_id = null, generation_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
 }
 
 /** MUST be called after the bytes were deleted. */
@@ -133,20 +133,21 @@ async function deleteRows(
     with ${forgetResults(customer, keys)}, gone as (delete from objects where ${isTheirs} and ${settled}),
       unhashed as (
         delete from image_hashes using objects where object_key = key and ${isTheirs} and not ${settled})
-    update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
+    update objects set external_user_id = null, generation_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
     where ${isTheirs} and not ${settled}`)
 }
 
 /** The CTE `forgotten`: an object whose row stays for a sweep is the result of no generation, and found by no further batch. */
 function forgetResults(customer: Customer, keys: readonly string[]) {
   return sql.fragment`forgotten as (
-    update generations set result_key = null
-    where ${isGenerationOf(customer)} and result_key = any(${sql.array([...keys], 'text')}))`
+    update generations set result_key = null, results = null
+    where ${isGenerationOf(customer)}
+      and id in (select generation_id from objects where key = any(${sql.array([...keys], 'text')})))`
 }
 
 /**
  * Whether a row of `images` belongs to the customer: uploaded for them, or uploaded without an owner and used by their
- * generations only. A photo that generations of other end users, or of none, use as well is not deleted.
+ * generations only, also as a mask. A photo that generations of other end users, or of none, use as well is not deleted.
  */
 function isImageOf(customer: Customer) {
   const { accountId } = customer
@@ -154,9 +155,14 @@ function isImageOf(customer: Customer) {
       select id from images where ${isOf(customer)}
       union all
       select free.id
-      from (select image_id from generations where ${isOf(customer)}) as used
+      from (
+        select image_id from generations where ${isOf(customer)}
+        union all
+        select mask_image_id from generations where ${isOf(customer)} and mask_image_id is not null
+      ) as used
         join images as free on free.id = used.image_id and free.account_id = ${accountId} and free.external_user_id is null
       where not exists (
         select from generations as other
-        where other.image_id = free.id and (other.external_user_id = any(${idsOf(customer)})) is not true))`
+        where (other.image_id = free.id or other.mask_image_id = free.id)
+          and (other.external_user_id = any(${idsOf(customer)})) is not true))`
 }

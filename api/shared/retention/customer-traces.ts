@@ -114,7 +114,8 @@ function createTraceDeletions(database: Database) {
           where ${isGenerationOf(customer)} and status in ('COMPLETED', 'FAILED')
           order by id limit ${limit} for update
         ), unlinked as (
-          update generations set image_id = null, result_key = null, ingredient_salt = null, photo_user_id = null, fingerprint = null,
+          update generations set image_id = null, mask_image_id = null, result_key = null, results = null, ingredient_salt = null, photo_user_id = null,
+            fingerprint = null,
             external_user_id = case when external_user_id = any(${idsOf(customer)}) then null else external_user_id end
           from theirs
           where generations.id = theirs.id

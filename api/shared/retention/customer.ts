@@ -21,10 +21,10 @@ export function isGenerationOf(customer: Customer) {
   return sql.fragment`(${isOf(customer)} or ${belongsTo(customer, 'photo_user_id')})`
 }
 
-/** Whether a row of `objects` is of the customer: stored for them, or the result of one of their generations. */
+/** Whether a row of `objects` is of the customer: stored for them, or for one of their generations. */
 export function isObjectOf(customer: Customer) {
-  return sql.fragment`(${isOf(customer)} or key = any(array(
-    select result_key from generations where ${isGenerationOf(customer)} and result_key is not null)))`
+  return sql.fragment`(${isOf(customer)} or generation_id = any(array(
+    select id from generations where ${isGenerationOf(customer)})))`
 }
 
 /** The IDs under which the customer may be stored, as an array of SQL. */

@@ -121,10 +121,11 @@ function isDue({ ttlSeconds, graceSeconds = 0, kinds, accounts }: DueSelection) 
     and not ${isAwaited} and not ${isOfProduct}`
 }
 
-/** Whether an unfinished generation needs the photo. */
-const isAwaited = sql.fragment`exists (
+/** Whether an unfinished generation needs the photo or its mask. */
+const isAwaited = sql.fragment`(exists (
       select from images join generations on generations.image_id = images.id
-      where images.object_key = objects.key and generations.status in ('PENDING', 'PROCESSING'))`
+      where images.object_key = objects.key and generations.status in ('PENDING', 'PROCESSING'))
+    or exists (select from generations where id = objects.generation_id and status in ('PENDING', 'PROCESSING')))`
 
 /** Whether the object is an image of an existing product, sent or fetched, or was just sent for a product. */
 const isOfProduct = sql.fragment`(objects.kind = 'product' and (

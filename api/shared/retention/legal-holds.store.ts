@@ -99,7 +99,7 @@ export const isHeld = sql.fragment`(
       hold.external_user_id is null
       or hold.external_user_id = any(customer_names(objects.external_user_id))
       or objects.kind = 'person' and objects.external_user_id is null and exists (
-        select from generations join images on images.id = generations.image_id
+        select from generations join images on images.id in (generations.image_id, generations.mask_image_id)
         where generations.account_id = hold.account_id
           and hold.external_user_id = any(customer_names(generations.external_user_id))
           -- The second key is the cropped view of the photo.

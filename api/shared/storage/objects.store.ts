@@ -28,6 +28,18 @@ const FoundObject = rowType(
   Type.Object({ accountId: Type.String(), externalUserId: Nullable(Type.String()), kind: Type.String() }),
 )
 
+export interface NewMask extends Pick<NewObject, 'key' | 'accountId'> {
+  readonly generationId: string
+  /** Of the photo. */
+  readonly imageId: string
+  readonly width: number
+  readonly height: number
+  /** Size in bytes. */
+  readonly bytes: number
+}
+
+const MaskedPhoto = rowType(Type.Object({ width: Type.Integer(), height: Type.Integer(), isFitting: Type.Boolean() }))
+
 const StoredKey = rowType(Type.Object({ key: Type.String() }))
 
 const StoredBytes = rowType(Type.Object({ bytes: Type.Integer() }))
@@ -68,8 +80,8 @@ export function createObjects(database: Database) {
     insertResult: async ({ key, bytes, hash, id, attempt }: NewResult): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         with object as (
-          insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
-          select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
+          insert into objects (key, account_id, external_user_id, generation_id, kind, bytes, expires_at)
+          select ${key}, account_id, external_user_id, id, 'result', ${bytes}::bigint, now() + interval '1 hour'
           from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           -- A concurrent end of the attempt waits for this lock and then finds this row.
           for update
@@ -79,6 +91,23 @@ export function createObjects(database: Database) {
         select from object`)
       return rowCount > 0
     },
+    /**
+     * Records the mask of a photo before its bytes are uploaded, for a generation that is not accepted yet. Returns the size of the photo,
+     * and whether the mask has its aspect ratio, without which nothing is recorded; null if the account has no such photo.
+     */
+    insertMask: ({ key, accountId, generationId, imageId, width, height, bytes }: NewMask) =>
+      database.maybeOne(sql.type(MaskedPhoto)`
+        with photo as (
+          select width, height from images where id = ${imageId} and account_id = ${accountId} and expires_at > now()
+        ), stored as (
+          insert into objects (key, account_id, generation_id, kind, bytes, expires_at)
+          select ${key}, ${accountId}, ${generationId}, 'person', ${bytes}::bigint, now() + interval '1 hour' from photo
+          -- Both sides of both images were rounded to whole pixels.
+          where abs(${width}::float8 / width - ${height}::float8 / height)
+            <= (1.0 / width + 1.0 / height) * greatest(1, ${width}::float8 / width)
+          returning key
+        )
+        select width, height, exists (select from stored) as "isFitting" from photo`),
     /** Null also for an expired object. */
     find: (key: string) =>
       database.maybeOne(sql.type(FoundObject)`

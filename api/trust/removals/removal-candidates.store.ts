@@ -47,8 +47,7 @@ export function createRemovalCandidates(database: Database) {
           from near join objects on objects.key = near.object_key
           left join images on images.account_id = objects.account_id
             and images.id = substring(objects.key from '/([^/]+?)(?:-view)?\\.\\w+$')
-          left join generations on objects.kind = 'result'
-            and generations.id = substring(objects.key from '/([^/]+)-\\d+\\.\\w+$')
+          left join generations on generations.id = objects.generation_id
           where (objects.expires_at is null or objects.expires_at > now()) and not starts_with(objects.key, 'held/')
         ), nearest as (
           select distinct on (id, account_id) * from found where id is not null order by id, account_id, distance, key
@@ -78,8 +77,8 @@ export function createRemovalCandidates(database: Database) {
       const keys = sql.fragment`(
         select object_key from images where id = any(${named})
         union all select regexp_replace(object_key, '\\.\\w+$', '-view.jpg') from images where id = any(${named})
-        union all select result_key from generations
-          where (image_id = any(${named}) or id = any(${named})) and result_key is not null)`
+        union all select key from objects where generation_id in (
+          select id from generations where image_id = any(${named}) or id = any(${named})))`
       const accounts = await database.any(sql.type(AccountRow)`
         select account_id as "accountId", bool_or(${isHeld}) as held from objects where key in ${keys} group by account_id`)
       if (accounts.some(({ held }) => held))

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { imagesOf } from '../../../api/dashboard/generations.view.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { presentWaterfall } from '../../../api/dashboard/waterfall.ts'
 import { sql } from '../../../api/shared/database/database.ts'
@@ -55,6 +56,21 @@ describe('the page of a generation', async () => {
       timings: { person: 830 },
     })
     expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })
+  })
+
+  it('offers every stored image: each result, without its mask and those that failed, and the photo', () => {
+    const results = [
+      { seed: 1, key: 'a', changedKey: 'a-changed' },
+      { seed: 2, key: 'b' },
+      { seed: 3, errorCode: 'RESULT_REJECTED' },
+    ]
+    const all = imagesOf({ personKey: 'p', resultKey: 'a', results })
+    expect(all.map(({ name, key }) => [name, key])).toEqual([
+      ['result', 'a'],
+      ['result 2', 'b'],
+      ['person', 'p'],
+    ])
+    expect(imagesOf({ personKey: null, resultKey: null, results: null })).toEqual([])
   })
 
   it('lists the products of an outfit, and why one was left out', async () => {

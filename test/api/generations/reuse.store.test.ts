@@ -33,7 +33,7 @@ describe('the acceptance for an account that reuses results', async () => {
       format: 'jpeg' as const,
     }
     await operations.start({ ...attempt, worker: 'w' })
-    await operations.insertResult({ ...attempt, bytes: 1, hash: null, mark: null })
+    await operations.insertResult({ ...attempt, bytes: 1, hash: null })
     const outcome = { warnings: ['CATEGORY_ASSUMED'], timings: {}, engineInfo: ENGINE, category: 'tops', reused }
     expect(await operations.complete({ ...attempt, outcome })).toBe(true)
     return id

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import sharp from 'sharp'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
@@ -241,6 +243,134 @@ describe('POST /try-on', () => {
       const body = { products: [{ externalId }], person: { image: { source: { fileKey: 'me' } } } }
       const answer = await post(formOf(body, { me: image }), { key: other.apiKey })
       expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    })
+  })
+
+  describe('a count of results', () => {
+    const withCount = (count: unknown, output: object = {}) => ({
+      products,
+      person: person(),
+      output: { count, ...output },
+    })
+
+    it('is refused for an engine that draws the same from every seed, with those that do not', async () => {
+      const answer = await post(withCount(2, { engine: 'warp' }))
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          code: 'VALIDATION_FAILED',
+          message: expect.stringMatching(/at most 1 for the engine warp.*mock/),
+          details: [{ path: 'output.count', message: 'must be at most 1 for the engine warp' }],
+        },
+      })
+      expect((await post(withCount(1, { engine: 'warp' }))).status).toBe(201)
+    })
+
+    it('is 1 to 4', async () => {
+      for (const count of [0, 5, 1.5, 'two'])
+        expect((await post(withCount(count, { engine: 'mock' }))).body).toMatchObject({
+          details: [{ path: 'output.count' }],
+        })
+      expect((await post(withCount(4, { engine: 'mock' }))).status).toBe(201)
+    })
+  })
+
+  describe('a mask', () => {
+    const rectangle = (width: number, height: number, background = '#000', white = 0) =>
+      sharp({ create: { width, height, channels: 4 as const, background } })
+        .composite(
+          [
+            { input: { create: { width: white, height, channels: 4 as const, background: '#fff' } }, left: 0, top: 0 },
+          ].filter(() => white > 0),
+        )
+        .png()
+        .toBuffer()
+    let size: { width: number; height: number }
+    beforeAll(async () => {
+      size = await sharp(image).metadata()
+    })
+    const withMask = (file: Buffer | null, mask: object = {}, source: object = { fileKey: 'mask' }) =>
+      post(
+        formOf(
+          { products, person: person(), output: { engine: 'mock', mask: { image: { source }, ...mask } } },
+          file === null ? {} : { mask: file },
+        ),
+      )
+    const countObjects = () =>
+      drape.database.oneFirst(
+        sql.unsafe`select count(*)::int from objects where key like '%/mask_%' and bytes is not null`,
+      )
+    const refused = (message: RegExp, path = 'output.mask.image') => ({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ path, message: expect.stringMatching(message) }] },
+    })
+
+    it('is accepted in other sizes than the photo, as a file, and by the ID of an upload, and lives as long as the photo', async () => {
+      const { width, height } = size
+      for (const scale of [0.5, 1, 1.7]) {
+        const file = await rectangle(Math.round(width * scale), Math.round(height * scale), '#000', 30)
+        expect((await withMask(file)).status).toBe(201)
+      }
+      const form = formOf(undefined, { file: await rectangle(width, height, '#000', 30) })
+      const { imageId: id } = (await drape.call('POST', '/tryon/v1/images/upload', { body: form })).body
+      const { status, body } = await withMask(null, {}, { id })
+      expect(status).toBe(201)
+      expect(
+        await drape.database.one(sql.unsafe`
+          select objects.generation_id, kind, objects.expires_at = images.expires_at as "livesAsPhoto"
+          from outbox join objects on key = payload->>'maskKey' join images on images.id = payload#>>'{person,imageId}'
+          where outbox.generation_id = ${body.generationId}`),
+      ).toEqual({ generation_id: body.generationId, kind: 'person', livesAsPhoto: true })
+    })
+
+    it('is refused if nothing may change', async () => {
+      const { width, height } = size
+      const before = await countObjects()
+      expect(await withMask(await rectangle(width, height))).toMatchObject(refused(/white region/))
+      expect(await withMask(await rectangle(width, height, '#fff0'))).toMatchObject(refused(/white region/))
+      expect(await withMask(await rectangle(width, height, '#fff'), { keep: true })).toMatchObject(
+        refused(/black region/),
+      )
+      expect(await countObjects()).toBe(before)
+      expect((await withMask(await rectangle(width, height), { keep: true })).status).toBe(201)
+    })
+
+    it('is refused in another aspect ratio, and if it is no image of the account', async () => {
+      const { width, height } = size
+      const before = await countObjects()
+      expect(await withMask(await rectangle(width, height - 20, '#fff'))).toMatchObject(
+        refused(new RegExp(`aspect ratio of the uncropped photo, ${width} × ${height}`)),
+      )
+      expect(await countObjects()).toBe(before)
+      expect(await withMask(null, {}, { id: 'img_unknown' })).toMatchObject(
+        refused(/does not exist/, 'output.mask.image.source.id'),
+      )
+      const other = await drape.createAccount(1)
+      const theirs = { body: formOf(undefined, { file: image }), key: other.apiKey }
+      const { imageId: id } = (await drape.call('POST', '/tryon/v1/images/upload', theirs)).body
+      expect(await withMask(null, {}, { id })).toMatchObject(refused(/does not exist/, 'output.mask.image.source.id'))
+      expect(await withMask(null)).toMatchObject({
+        status: 400,
+        body: { code: 'MULTIPART_FILE_NOT_FOUND', details: [{ path: 'output.mask.image' }] },
+      })
+      expect(await withMask(Buffer.from('no image'))).toMatchObject({
+        body: { details: [{ path: 'output.mask.image' }] },
+      })
+    })
+
+    it('is deleted if the call is refused', async () => {
+      const poor = await drape.createAccount(0)
+      const body = formOf(
+        {
+          products,
+          person: { image: { source: { fileKey: 'me' } } },
+          output: { engine: 'warp', mask: { image: { source: { fileKey: 'mask' } } } },
+        },
+        { me: image, mask: await rectangle(size.width, size.height, '#fff') },
+      )
+      expect(await post(body, { key: poor.apiKey })).toMatchObject({ body: { code: 'INSUFFICIENT_CREDITS' } })
+      const folder = `${drape.env.STORAGE_URL.slice('file:'.length)}/persons/${poor.id}`
+      expect((await readdir(folder).catch(() => [])).filter((name) => name.startsWith('mask_'))).toEqual([])
     })
   })
 

@@ -167,6 +167,18 @@ describe('an outfit', async () => {
     expect(await balanceOf(other.id)).toBe(2)
   })
 
+  it('has one result, and no mask', async () => {
+    for (const [name, value] of [
+      ['count', 2],
+      ['mask', { image: { source: { id: imageId } } }],
+      ['changedMask', true],
+    ] as const)
+      expect(await post([shirt, trousers], { output: { engine: 'mock', [name]: value } })).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED', details: [{ path: `output.${name}` }] },
+      })
+  })
+
   it('needs an engine that draws outfits', async () => {
     const { status, body } = await post([shirt, trousers], { output: { engine: 'plain' } })
     expect({ status, details: body.details }).toEqual({

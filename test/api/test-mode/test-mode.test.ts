@@ -99,6 +99,17 @@ describe('test mode', () => {
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
+  it('a try-on with a count returns as many results with their seeds', async () => {
+    const { body } = await tryOn({ output: { engine: 'mock', count: 3, seed: 2 ** 31 - 2, changedMask: true } })
+    const { results, resultImageUrl } = await ended(body.generationId)
+    expect(results).toMatchObject([2 ** 31 - 2, 2 ** 31 - 1, 0].map((seed) => ({ seed })))
+    const shown = results as readonly { imageUrl: string; changedMaskUrl: string }[]
+    const urls = shown.flatMap(({ imageUrl, changedMaskUrl }) => [imageUrl, changedMaskUrl])
+    expect([new Set(urls).size, urls[0]]).toEqual([6, resultImageUrl])
+    for (const url of urls) expect((await fetch(url)).status).toBe(200)
+    expect(await tryOn({ output: { engine: 'warp', count: 3 } })).toMatchObject({ status: 400 })
+  })
+
   it('refuses an engine that the installation does not have', async () => {
     expect((await tryOn({ output: { engine: 'nonsense' } })).body.code).toBe('VALIDATION_FAILED')
   })

@@ -100,6 +100,7 @@ print(json.dumps([Counter(node.op_type for node in step), shared]))`
     const engine = await factory?.create({
       models: { session: () => expect.unreachable(), has: () => false, release: async () => {} },
       provider: 'cpu',
+      isAlone: true,
       conformance: DEFAULT_CONFORMANCE,
     })
     await engine?.release?.()

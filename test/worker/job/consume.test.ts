@@ -50,6 +50,7 @@ const State = rowType(
     failedOn: Json,
   }),
 )
+const StoredObject = rowType(Type.Object({ key: Type.String(), isKept: Type.Boolean() }))
 const RESULT: TryOnResult = {
   image: await encodeImage({ width: 16, height: 16, channels: 3, data: new Uint8Array(768) }, { format: 'jpeg' }),
   hash: null,
@@ -57,6 +58,7 @@ const RESULT: TryOnResult = {
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },
   category: 'tops',
+  seed: 42,
   quality: 0.9,
   detected: null,
   found: null,
@@ -216,6 +218,85 @@ describe('a try-on job', async () => {
     )
     const text = Buffer.from(stored ?? '').toString('latin1')
     for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
+  })
+
+  const ofSeed = (text: string, seed: number, quality: number) => ({
+    ...RESULT,
+    image: Buffer.from(text),
+    seed,
+    quality,
+  })
+  const severalOf = (...all: readonly ReturnType<typeof ofSeed>[]): TryOnResult => ({ ...all[0], others: all.slice(1) })
+  /** Without signature: the images of the tests are texts. */
+  const unsigned: ConsumeOptions['signResult'] = async ({ image, ingredientSalt = 'salt' }) => ({
+    image,
+    ingredientSalt,
+  })
+  const objectsOf = (id: string) =>
+    database.any(sql.type(StoredObject)`
+      select key, expires_at = images_expire_at as "isKept" from objects join generations on generations.id = generation_id
+      where generation_id = ${id}`)
+
+  it('stores several results, best first, with one salt, and refunds those that failed', async () => {
+    const job = await accept({ options: { ...callOf(caller).options, seed: 5, count: 3 }, cost: 6 })
+    const refused = [{ seed: 7, errorCode: 'RESULT_REJECTED' as const, errorMessage: 'The result is flat' }]
+    infer = async () => ({ ...severalOf(ofSeed('better', 6, 0.8), ofSeed('worse', 5, 0.4)), refused })
+    await consumeTryOn(job, optionsOf({ signResult: unsigned }))
+    const { resultKey, results, quality, ingredientSalt } = (await generations.find(job.generationId)) ?? {}
+    const keys = [0, 1].map((index) => resultKeyOf({ ...job, format: 'jpeg', index }))
+    expect({ resultKey, quality, ingredientSalt }).toEqual({ resultKey: keys[0], quality: 0.8, ingredientSalt: 'salt' })
+    expect(results).toEqual([
+      { seed: 6, quality: 0.8, key: keys[0] },
+      { seed: 5, quality: 0.4, key: keys[1] },
+      ...refused,
+    ])
+    expect(await Promise.all(keys.map(async (key) => (await storage.get(key))?.toString()))).toEqual([
+      'better',
+      'worse',
+    ])
+    const stored = await objectsOf(job.generationId)
+    expect(stored.toSorted((a, b) => keys.indexOf(a.key) - keys.indexOf(b.key))).toEqual(
+      keys.map((key) => ({ key, isKept: true })),
+    )
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', balance: 10 - 4 })
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('loses and charges nothing twice when its worker is killed after the first of several results', async () => {
+    const job = await accept({ options: { ...callOf(caller).options, count: 2 }, cost: 2 })
+    infer = async () => severalOf(ofSeed('one', 1, 0.8), ofSeed('two', 2, 0.4))
+    const killed = { ...storage, put: () => new Promise<never>(() => {}) }
+    const dying = consumeTryOn(job, optionsOf({ signResult: unsigned, storage: killed }))
+    await vi.waitUntil(async () => (await objectsOf(job.generationId)).length > 0)
+    await database.query(sql.unsafe`
+      update generations set lease_until = now() - interval '1 second' where id = ${job.generationId}`)
+    expect(await generations.recoverLost(10)).toBe(1)
+    await consumeTryOn(await queue(job.generationId), optionsOf({ signResult: unsigned }))
+    const { results } = (await generations.find(job.generationId)) ?? {}
+    expect(
+      await Promise.all((results ?? []).map(async ({ key = '' }) => (await storage.get(key))?.toString())),
+    ).toEqual(['one', 'two'])
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', attempt: 2, balance: 8 })
+    // What the dead attempt stored expires.
+    expect((await objectsOf(job.generationId)).map(({ isKept }) => isKept).toSorted()).toEqual([false, true, true])
+    void dying
+  })
+
+  it('deletes all of several results when cancelled during their upload', async () => {
+    const job = await accept({ options: { ...callOf(caller).options, count: 2 }, cost: 2 })
+    infer = async () => severalOf(ofSeed('one', 1, 0.8), ofSeed('two', 2, 0.4))
+    const cancelling: ObjectStorage['put'] = async (...all) => {
+      await storage.put(...all)
+      await generations.fail({
+        id: job.generationId,
+        attempt: null,
+        code: 'GENERATION_CANCELLED',
+        message: 'Cancelled.',
+      })
+    }
+    await consumeTryOn(job, optionsOf({ signResult: unsigned, storage: { ...storage, put: cancelling } }))
+    for (const index of [0, 1]) expect(await storage.get(resultKeyOf({ ...job, format: 'jpeg', index }))).toBeNull()
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'FAILED', balance: 10 })
   })
 
   it('draws the layers of an outfit in one attempt, and judges and names the photo of the caller for each', async () => {

@@ -21,6 +21,7 @@ const resultOf = (text: string, changes: Partial<TryOnResult> = {}): TryOnResult
   image: Buffer.from(text),
   hash: null,
   format: 'png',
+  seed: 1,
   warnings: [],
   timings: { engine: 10 },
   category: 'tops',

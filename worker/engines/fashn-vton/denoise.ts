@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { findDeviceFault } from '../../inference/device-fault.ts'
 import type { Session, Tensor } from '../../inference/session.ts'
 import type { Size } from '../../vision/raster/plane.ts'
 import type { Nothing, Plan } from './conditions.ts'
@@ -25,9 +27,9 @@ const CALL_MS = 1000
 const MAX_GROWTH = 4
 
 /**
- * Denoises an image, 1 × 3 × height × width, with the graph `denoise`: the first step alone, then as many steps per call as take
- * `callMs`, because each call copies its inputs to the device and its sample back. The rows of a guided step are that with the garment,
- * then that without. Returns the sample after the last step, not clipped.
+ * Denoises images, samples × 3 × height × width, with the graph `denoise`: the first step alone, then as many steps per call as take
+ * `callMs`, because each call copies its inputs to the device and its sample back. The rows of a guided step are those with the garment,
+ * one for each sample, then those without. Returns the samples after the last step, not clipped.
  * @throws RESULT_REJECTED if the sample contains NaN or Infinity, and the signal's reason.
  */
 export async function denoise(
@@ -50,7 +52,10 @@ export async function denoise(
     person_tokens: joinTensors([person, nothing.person]),
     garment_tokens: joinTensors([garment, nothing.garment]),
   }
-  const weights = plan.steps.map((step) => rowWeights(step, guidance))
+  const [samples] = noise.shape
+  const eachSample = <T>(values: readonly T[]) =>
+    values.flatMap((value) => Array.from({ length: samples }, () => value))
+  const weights = plan.steps.map((step) => eachSample(rowWeights(step, guidance)))
   let sample = noise
   let count = 1
   for (let done = 0; done < weights.length; onStep(done)) {
@@ -64,7 +69,10 @@ export async function denoise(
       ...conditions,
       sample,
       modulation: sliceTensor(plan.modulation, done, step.length),
-      row_condition: { shape: [rows], data: Float32Array.from({ length: rows }, (_, row) => row) },
+      row_condition: {
+        shape: [rows],
+        data: Float32Array.from({ length: rows }, (_, row) => Math.floor(row / samples)),
+      },
       step_weights: { shape: [step.length, rows], data: Float32Array.from(step.flat()) },
     })
     sample = denoised
@@ -76,6 +84,57 @@ export async function denoise(
   // A step adds to the sample: NaN and Infinity stay until the end.
   assertNumbers(sample)
   return sample
+}
+
+/** Whether samples are denoised in one call. The first call without memory for all of them ends that. */
+export interface Batching {
+  isPossible: boolean
+}
+
+/**
+ * Denoises each noise: all together if the device has the memory, else one after the other. Returns RESULT_REJECTED in place of an image
+ * that is not finite.
+ * @throws as `denoise`, for any other reason
+ */
+export async function denoiseEach(
+  graph: Session,
+  noises: readonly Tensor[],
+  {
+    batching,
+    onProgress,
+    ...options
+  }: {
+    readonly input: DenoiseInput
+    readonly signal: AbortSignal
+    readonly batching: Batching
+    /** Share of all steps that is done, 0 to 1. */
+    readonly onProgress: (share: number) => void
+  },
+): Promise<(Tensor | DrapeError)[]> {
+  const steps = options.input.plan.steps.length
+  if (batching.isPossible && noises.length > 1) {
+    const onStep = (done: number) => onProgress(done / steps)
+    const all = await denoise(graph, joinTensors(noises), { ...options, onStep }).catch((error) => {
+      if (findDeviceFault(error)?.reason === 'OutOfMemory') batching.isPossible = false
+      else if (!isRejected(error)) throw error
+      return null
+    })
+    if (all) return noises.map((_, i) => sliceTensor(all, i, 1))
+  }
+  const samples: (Tensor | DrapeError)[] = []
+  for (const [i, noise] of noises.entries()) {
+    const onStep = (done: number) => onProgress((i + done / steps) / noises.length)
+    const sample = await denoise(graph, noise, { ...options, onStep }).catch((error) => {
+      if (isRejected(error)) return error
+      throw error
+    })
+    samples.push(sample)
+  }
+  return samples
+}
+
+function isRejected(error: unknown): error is DrapeError {
+  return error instanceof DrapeError && error.code === 'RESULT_REJECTED'
 }
 
 /** Up to `count` steps from `first` with as many rows as that: a call has the same rows in all its steps. */

@@ -1,4 +1,5 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { MAX_RESULTS } from '../../../api/shared/generations/generation.ts'
 import type { Models } from '../../inference/models.ts'
 import { createStages, type Stages } from '../../job/stages.ts'
 import { findPerson } from '../../vision/person/find-person.ts'
@@ -9,7 +10,7 @@ import type { Engine, EngineContext, EngineInput } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import type { ProductCategory } from './category.ts'
 import { type Conditions, createConditions } from './conditions.ts'
-import { denoise, startNoise } from './denoise.ts'
+import { type Batching, denoiseEach, startNoise } from './denoise.ts'
 import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
 import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
@@ -35,27 +36,39 @@ const MAX_CACHED_CATEGORIES = 256
 export async function openFashnVton(
   folder: string,
   manifest: FashnVtonManifest,
-  { models, provider, conformance }: EngineResources,
+  { models, provider, isAlone, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, provider)
   const wholeBody = await createPose(graphs)
   const conditions = createConditions(graphs, manifest)
   const categories = createLruCache<ProductCategory>(MAX_CACHED_CATEGORIES, () => 1)
-  const resources = { models, manifest, graphs, conditions, categories, wholeBody }
+  // On a processor, a batch saves no time.
+  const batching = { isPossible: provider !== 'cpu' && isAlone }
+  const resources = { models, manifest, graphs, conditions, categories, wholeBody, batching }
+  const runSeeds: NonNullable<Engine['runSeeds']> = async (input, seeds, context) => {
+    const stages = createStages(context)
+    const { images, change, category, warnings } = await draw(input, seeds, { ...context, stages }, resources)
+    return images.map((image) =>
+      image instanceof DrapeError
+        ? image
+        : {
+            image: { ...image, channels: 3 },
+            change: { ...change, data: change.data.slice() },
+            detected: category.detected,
+            warnings: [...warnings, ...category.warnings, ...enlargementWarning(input, image)],
+            timings: stages.timings,
+          },
+    )
+  }
   const { name, version, kind, license, accepts, aiGenerated } = manifest
   return {
-    manifest: { name, version, kind, license, accepts, aiGenerated, outfits: true },
+    manifest: { name, version, kind, license, accepts, aiGenerated, outfits: true, maxCount: MAX_RESULTS },
     run: async (input, context) => {
-      const stages = createStages(context)
-      const { image, change, category, warnings } = await draw(input, { ...context, stages }, resources)
-      return {
-        image: { ...image, channels: 3 },
-        change,
-        detected: category.detected,
-        warnings: [...warnings, ...category.warnings, ...enlargementWarning(input, image)],
-        timings: stages.timings,
-      }
+      const [result] = await runSeeds(input, [input.options.seed], context)
+      if (result instanceof DrapeError) throw result
+      return result
     },
+    runSeeds,
     selfTest: async () => {
       // An empty image shows no person.
       await wholeBody?.find(createBytes(manifest.size, 3))
@@ -83,11 +96,12 @@ interface Resources extends PoseParts {
   readonly conditions: Conditions
   /** What product photos show, by product. */
   readonly categories: LruCache<ProductCategory>
+  readonly batching: Batching
 }
 
 interface Drawn {
-  /** RGB, the change of the same size. */
-  readonly image: Bytes
+  /** RGB, of each seed; or its error. The change has the same size. */
+  readonly images: readonly (Bytes | DrapeError)[]
   readonly change: Plane
   readonly category: ProductCategory
   /** Warning codes in addition to those of the category. */
@@ -96,11 +110,12 @@ interface Drawn {
 
 async function draw(
   input: EngineInput,
+  seeds: readonly number[],
   { signal, onProgress, stages }: EngineContext & { readonly stages: Stages },
   resources: Resources,
 ): Promise<Drawn> {
-  const { models, manifest, graphs, conditions, categories } = resources
-  const { mode, seed } = input.options
+  const { models, manifest, graphs, conditions, categories, batching } = resources
+  const { mode } = input.options
   const product = createProductPhoto(input, { models, canvas: manifest.size })
   const seen = await findPersonOf(input, models)
   const shown = await stages.run('category', PROGRESS.category, () =>
@@ -115,16 +130,23 @@ async function draw(
   const [plan, nothing] = await stages.run('plan', PROGRESS.plan, () =>
     Promise.all([conditions.plan(mode, category), conditions.nothing()]),
   )
-  const sample = await stages.run('denoise', PROGRESS.denoise, () =>
-    denoise(graphs.denoise, startNoise(manifest.size, seed), {
+  const noises = seeds.map((seed) => startNoise(manifest.size, seed))
+  let reached = 0
+  const samples = await stages.run('denoise', PROGRESS.denoise, () =>
+    denoiseEach(graphs.denoise, noises, {
       input: { person, garment, nothing, plan, guidance: manifest.sampling.guidance },
       signal,
-      onStep: (done) => onProgress(progressOf(done / plan.steps.length)),
+      batching,
+      onProgress: (share) => {
+        // Without memory for all, each is drawn from its start.
+        reached = Math.max(reached, share)
+        onProgress(progressOf(reached))
+      },
     }),
   )
-  const image = toBitmap(sample, posed.place)
-  const change = await stages.run('change', 1, () => changeRegion(seen, category, image))
-  return { image, change, category: shown, warnings: resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS'] }
+  const images = samples.map((sample) => (sample instanceof DrapeError ? sample : toBitmap(sample, posed.place)))
+  const change = await stages.run('change', 1, () => changeRegion(seen, category, posed.place))
+  return { images, change, category: shown, warnings: resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS'] }
 }
 
 /** Progress when the share `share` of the steps is done; exactly that of the stage at the end. */

@@ -18,6 +18,8 @@ export interface Made {
   /** The source images. */
   readonly person: Uint8Array
   readonly products: readonly Uint8Array[]
+  /** Salt of the ingredient names, of another result of the job; absent: a new one. */
+  readonly ingredientSalt?: string
 }
 
 export interface Signed {
@@ -41,8 +43,14 @@ export async function createSignResult({ privateKey, certificates }: SigningKey)
     chainCertificates,
     sign: async (payload) => new Uint8Array(sign(null, payload, privateKey)),
   }
-  const signResult: SignResult = async ({ image, engine, weights, person, products }) => {
-    const ingredientSalt = makeIngredientSalt()
+  const signResult: SignResult = async ({
+    image,
+    engine,
+    weights,
+    person,
+    products,
+    ingredientSalt = makeIngredientSalt(),
+  }) => {
     const facts = {
       sourceType: sourceTypeOf(engine.kind),
       engine: { ...engine, weights },

@@ -1,4 +1,5 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { seedsOf } from '../../../api/shared/generations/generation.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../../engines/engine.ts'
 import type { Models } from '../../inference/models.ts'
 import { protectBody } from '../composite/protect-body.ts'
@@ -21,38 +22,68 @@ export interface DrawOptions extends EngineContext {
 export interface Drawn extends EngineResult {
   /** 0 to 1; null if unknown. */
   readonly quality: number | null
+  readonly seed: number
+}
+
+/** A result that must not be shown. */
+interface Refused {
+  readonly seed: number
+  readonly error: DrapeError
+}
+
+export interface Drawings {
+  /** At least one, best first. */
+  readonly drawn: readonly Drawn[]
+  readonly refused: readonly Refused[]
 }
 
 // A second drawing of a generative model costs as much as the first; a third is rarely better than both.
 const MAX_DRAWS = 2
 
 /**
- * Runs the engine. If the result is below `minQuality` and the seed affects the engine, runs it again with another seed. Returns
- * the better result, with the face of the photo.
- * @throws DrapeError of the engine, and RESULT_REJECTED if the result must not be shown: below the minimum, or a preview with a grave fault.
+ * Draws a result for each seed of the options. If one is below `minQuality` and the seed affects the engine, draws it again with another
+ * seed, and takes the better one. Results have the face of the photo.
+ * @throws DrapeError of the engine, and RESULT_REJECTED if no result may be shown: below the minimum, or a preview with a grave fault.
  */
-export async function drawBest(engine: Engine, input: EngineInput, options: DrawOptions): Promise<Drawn> {
+export async function drawBest(
+  engine: Engine,
+  input: EngineInput & { readonly options: { readonly count?: number } },
+  options: DrawOptions,
+): Promise<Drawings> {
   const { minQuality } = options
+  const { count = 1 } = input.options
   const draws = minQuality === null || engine.manifest.ignores?.includes('seed') ? 1 : MAX_DRAWS
-  let best = await drawOnce(engine, input, partOf(options, 0, draws))
-  for (let k = 1; k < draws && isBelow(best, minQuality); k++) {
-    const { seed } = input.options
-    const other = await drawOnce(
-      engine,
-      { ...input, options: { ...input.options, seed: seed + k } },
-      partOf(options, k, draws),
-    )
-    if ((other.quality ?? 1) > (best.quality ?? 1)) best = other
+  const outcomes = await drawSeeds(engine, input, seedsOf(input.options), partOf(options, 0, draws))
+  for (let k = 1; k < draws; k++) {
+    const weak = outcomes.flatMap((outcome, i) => (isBelow(outcome, minQuality) ? [i] : []))
+    if (weak.length === 0) break
+    // Not the seeds of the other results.
+    const seeds = weak.map((i) => (outcomes[i].seed + k * count) % 2 ** 31)
+    const others = await drawSeeds(engine, input, seeds, partOf(options, k, draws))
+    for (const [j, i] of weak.entries()) outcomes[i] = betterOf(outcomes[i], others[j])
   }
-  if (isBelow(best, minQuality))
-    throw new DrapeError('RESULT_REJECTED', 'The result is below the minimum quality of the account', {
-      image: 'person',
-    })
-  return best
+  const refused = outcomes.flatMap((outcome) => refusalOf(outcome, minQuality) ?? [])
+  const drawn = outcomes.filter((outcome) => 'image' in outcome && !isBelow(outcome, minQuality)) as Drawn[]
+  if (drawn.length === 0) throw refused[0].error
+  return { drawn: drawn.toSorted((a, b) => (b.quality ?? -1) - (a.quality ?? -1)), refused }
 }
 
-function isBelow({ quality }: Drawn, minQuality: number | null): boolean {
-  return quality !== null && minQuality !== null && quality < minQuality
+type Outcome = Drawn | Refused
+
+function isBelow(outcome: Outcome, minQuality: number | null): boolean {
+  return 'image' in outcome && outcome.quality !== null && minQuality !== null && outcome.quality < minQuality
+}
+
+function betterOf(one: Outcome, other: Outcome): Outcome {
+  if (!('image' in other)) return one
+  return 'image' in one && (other.quality ?? 1) <= (one.quality ?? 1) ? one : other
+}
+
+function refusalOf(outcome: Outcome, minQuality: number | null): Refused | null {
+  if (!('image' in outcome)) return outcome
+  if (!isBelow(outcome, minQuality)) return null
+  const message = 'The result is below the minimum quality of the account'
+  return { seed: outcome.seed, error: new DrapeError('RESULT_REJECTED', message, { image: 'person' }) }
 }
 
 // Usually the first draw is the only one. Progress never decreases.
@@ -63,8 +94,53 @@ function partOf({ models, signal, onProgress }: DrawOptions, k: number, draws: n
 
 type DrawContext = EngineContext & Pick<DrawOptions, 'models'>
 
-async function drawOnce(engine: Engine, input: EngineInput, context: DrawContext): Promise<Drawn> {
-  const result = await engine.run(input, context)
+/** Draws and judges a result for each seed. Throws an error that does not depend on the seed. */
+async function drawSeeds(
+  engine: Engine,
+  input: EngineInput,
+  seeds: readonly number[],
+  context: DrawContext,
+): Promise<Outcome[]> {
+  const runSeeds = seeds.length > 1 ? engine.runSeeds : undefined
+  const results = await (runSeeds?.(input, seeds, context) ?? runInTurn(engine, input, seeds, context))
+  const outcomes: Outcome[] = []
+  for (const [i, seed] of seeds.entries()) outcomes.push(await judged(results[i], seed, { engine, input, context }))
+  return outcomes
+}
+
+async function judged(
+  result: EngineResult | DrapeError,
+  seed: number,
+  { engine, input, context }: { engine: Engine; input: EngineInput; context: DrawContext },
+): Promise<Outcome> {
+  if (result instanceof DrapeError) return { seed, error: result }
+  try {
+    return { ...(await judge(engine, { input, result }, context)), seed }
+  } catch (error) {
+    if (error instanceof DrapeError) return { seed, error }
+    throw error
+  }
+}
+
+async function runInTurn(
+  engine: Engine,
+  input: EngineInput,
+  seeds: readonly number[],
+  { signal, onProgress }: EngineContext,
+): Promise<EngineResult[]> {
+  const results: EngineResult[] = []
+  for (const [i, seed] of seeds.entries()) {
+    const context = { signal, onProgress: (part: number) => onProgress((i + part) / seeds.length) }
+    results.push(await engine.run({ ...input, options: { ...input.options, seed } }, context))
+  }
+  return results
+}
+
+async function judge(
+  engine: Engine,
+  { input, result }: { input: EngineInput; result: EngineResult },
+  context: DrawContext,
+): Promise<Omit<Drawn, 'seed'>> {
   const { person: photo, garment } = input
   // A test engine returns the photo unchanged: there is nothing to protect or to judge.
   const found = engine.manifest.kind === 'test' ? undefined : input.found

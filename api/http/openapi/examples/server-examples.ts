@@ -198,6 +198,7 @@ const ENGINE = {
   categories: ['tops', 'bottoms', 'one-pieces'],
   garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'],
   outfits: true,
+  maxCount: 1,
   modes: ['balanced'],
   credits: 1,
   isDefault: true,

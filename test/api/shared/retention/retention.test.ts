@@ -134,6 +134,45 @@ describe('retention', async () => {
       await stopWorker()
     })
 
+    it('deletes the mask and every result of a try-on with several, also of one that another made of the photo, and those of a dead worker', async () => {
+      const { imageId } = await upload('user-9')
+      const { generationId: lost } = (await tryOn(imageId, { externalUserId: 'user-10' })).body
+      const dead = `results/${drape.accountId}/${lost}-dead.jpg`
+      await createGenerations(drape.database).start({ id: lost, attempt: 1, worker: 'w' })
+      await createObjects(drape.database).insertResult({ key: dead, bytes: 6, id: lost, attempt: 1 })
+      await storage.put(dead, person, { contentType: PHOTO })
+      await startWorker()
+      const mask = { image: { source: { id: (await upload()).imageId } } }
+      const output = { engine: 'mock', count: 3, seed: 7, mask, changedMask: true }
+      const balance = await drape.balance()
+      const shown = []
+      for (const externalUserId of ['user-9', 'user-10'])
+        shown.push(await drape.finish((await tryOn(imageId, { externalUserId, output })).body.generationId))
+      await stopWorker()
+      expect(await drape.balance()).toBe(balance)
+      const links = shown.flatMap(({ resultImageUrl, results }) => {
+        expect(results.map(({ seed }: { seed: number }) => seed)).toEqual([7, 8, 9])
+        expect(results[0].imageUrl).toBe(resultImageUrl)
+        return results.flatMap((result: { imageUrl: string; changedMaskUrl: string }) => [
+          result.imageUrl,
+          result.changedMaskUrl,
+        ])
+      })
+      expect(new Set(links).size).toBe(12)
+      const masks = async () => (await files('persons')).filter((name) => name.includes('/mask_'))
+      expect(await masks()).toHaveLength(2)
+      for (const link of links) expect((await fetch(link)).status).toBe(200)
+      expect((await erase('user-9')).status).toBe(204)
+      for (const link of links) expect((await fetch(link)).status).toBe(404)
+      expect(await masks()).toEqual([])
+      expect(await storage.exists(dead)).toBe(false)
+      for (const { generationId } of shown) {
+        const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
+        expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
+        expect(JSON.stringify(body)).not.toMatch(/imageUrl|MaskUrl/)
+      }
+    })
+
     it('does not affect the same customer ID in other accounts', async () => {
       const stranger = await drape.createAccount(1)
       const photo = await upload('user-3', stranger.apiKey)
@@ -172,6 +211,25 @@ describe('retention', async () => {
       expect((await erase('user-4')).status).toBe(204)
       expect((await files('persons')).toSorted()).toEqual(before.toSorted())
       expect((await fetch(photo.imageUrl)).status).toBe(404)
+    })
+
+    it('deletes the upload of a mask that only the customer used', async () => {
+      const [{ imageId }, own, shared] = [await upload(), await upload(), await upload()]
+      const outputOf = ({ imageId: id }: { imageId: string }) => ({
+        engine: 'mock',
+        mask: { image: { source: { id } } },
+      })
+      await tryOn(imageId, { externalUserId: 'user-11', output: outputOf(own) })
+      await tryOn(imageId, { externalUserId: 'user-11', output: outputOf(shared) })
+      await tryOn(imageId, { externalUserId: 'user-12', output: outputOf(shared) })
+      expect((await erase('user-11')).status).toBe(204)
+      expect((await fetch(own.imageUrl)).status).toBe(404)
+      expect((await fetch(shared.imageUrl)).status).toBe(200)
+      expect(
+        await drape.database.any(sql.unsafe`select from generations where mask_image_id = ${own.imageId}`),
+      ).toHaveLength(0)
+      expect((await erase('user-12')).status).toBe(204)
+      expect((await fetch(shared.imageUrl)).status).toBe(404)
     })
 
     it('cancels waiting generations with a refund, and removes their jobs', async () => {

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sql, withinTransaction } from '../../../../api/shared/database/database.ts'
+import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
+import { hashImage } from '../../../../api/shared/image/image-hash.ts'
+import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { createRemovalCandidates } from '../../../../api/trust/removals/removal-candidates.store.ts'
 import { createRemovals } from '../../../../api/trust/removals/removals.store.ts'
 import { startDrape } from '../../../support/drape.ts'
@@ -185,5 +188,26 @@ describe('a request to remove an image', async () => {
     await expect(assign(request?.id ?? '', [imageId])).rejects.toThrow('in the meantime')
     await removals.decline(request?.id ?? '', 'Nothing was found.')
     expect(await stateOf(body.reference)).toMatchObject({ state: 'DECLINED', answer: 'Nothing was found.' })
+  })
+
+  it('finds a result whose photo no longer exists', async () => {
+    const { database } = drape
+    const id = await drape.tryOn(
+      {
+        person: { image: { source: { fileKey: 'me' } } },
+        products: [{ images: [{ source: { fileKey: 'me' } }] }],
+        output: { engine: 'mock' },
+      },
+      { me: stranger },
+    )
+    await createGenerations(database).start({ id, attempt: 1, worker: 'w' })
+    const hash = (await hashImage(stranger))?.hash ?? ''
+    const key = `results/${drape.accountId}/of-stranger.jpg`
+    await createObjects(database).insertResult({ key, bytes: 1, hash, id, attempt: 1 })
+    await database.query(sql.unsafe`
+      with gone as (delete from images where id = (select image_id from generations where id = ${id}) returning object_key)
+      delete from objects using gone where key = object_key`)
+    const { found } = await createRemovalCandidates(database).find([hash])
+    expect(found).toMatchObject([{ key, kind: 'result' }])
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_STAGES } from '../../../../api/shared/engines/stage-order.ts'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
 import { DEFAULT_CONFORMANCE } from '../../../../worker/engines/conformance.ts'
-import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
+import type { Engine, EngineInput, EngineResult } from '../../../../worker/engines/engine.ts'
 import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
 import { proveGraphs } from '../../../../worker/engines/fashn-vton/self-test.ts'
@@ -68,6 +68,18 @@ describe('the engine FASHN VTON', () => {
 
     it('passes its self-test, and reports execution providers', async () => {
       expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
+    })
+
+    it('draws several seeds as it draws each alone, with a change of its own for each', async () => {
+      const context = { signal: never, onProgress: () => {} }
+      const drawn = await engine.runSeeds?.(input, [1, 2], context)
+      const [first, second] = (drawn ?? []) as readonly EngineResult[]
+      for (const [seed, { image, change }] of [first, second].entries()) {
+        const alone = await engine.run({ ...input, options: { ...input.options, seed: seed + 1 } }, context)
+        expect({ image, change }).toEqual({ image: alone.image, change: alone.change })
+      }
+      expect(first.image.data).not.toEqual(second.image.data)
+      expect(first.change.data).not.toBe(second.change.data)
     })
 
     it('reports progress after each stage, and from the first step on', async () => {

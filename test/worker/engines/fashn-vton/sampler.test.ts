@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
-import { type DenoiseInput, denoise } from '../../../../worker/engines/fashn-vton/denoise.ts'
+import { type DenoiseInput, denoise, denoiseEach, startNoise } from '../../../../worker/engines/fashn-vton/denoise.ts'
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
 import { toBitmap } from '../../../../worker/engines/fashn-vton/tensors.ts'
+import { DeviceFault } from '../../../../worker/inference/device-fault.ts'
 import type { Tensor } from '../../../../worker/inference/session.ts'
 import { readBytes, readFloats } from '../../../support/safetensors.ts'
 
@@ -73,6 +74,63 @@ describe('the sampler of FASHN VTON', () => {
       expect(told).toEqual(ends)
     }
     expect(drawn[0].data).toEqual(drawn[1].data)
+  })
+
+  describe('of several seeds', () => {
+    const onProgress = () => {}
+    const noises = () => [3, 4, 5].map((seed) => startNoise(manifest.size, seed))
+    const alone = () =>
+      denoiseEach(graphs.denoise, noises(), { input, signal: never, batching: { isPossible: false }, onProgress })
+
+    it('draws together what it draws one after the other, in as many calls as one', async () => {
+      let calls = 0
+      const graph = {
+        ...graphs.denoise,
+        run: (feeds: Readonly<Record<string, Tensor>>) => {
+          calls++
+          return graphs.denoise.run(feeds)
+        },
+      }
+      const shares: number[] = []
+      const together = await denoiseEach(graph, noises(), {
+        input,
+        signal: never,
+        batching: { isPossible: true },
+        onProgress: (share) => shares.push(share),
+      })
+      expect(calls).toBeLessThanOrEqual(4)
+      expect(shares.at(-1)).toBe(1)
+      for (const [i, each] of (await alone()).entries())
+        expect(differenceOf(together[i] as Tensor, each as Tensor)).toBeLessThanOrEqual(1e-4)
+    })
+
+    it('draws one after the other once the device lacks the memory for all', async () => {
+      const batching = { isPossible: true }
+      const sizes: number[] = []
+      const small = {
+        ...graphs.denoise,
+        run: async (feeds: Readonly<Record<string, Tensor>>) => {
+          sizes.push(feeds.sample.shape[0])
+          if (feeds.sample.shape[0] > 1) throw new DeviceFault('OutOfMemory', 'Failed to allocate memory')
+          return graphs.denoise.run(feeds)
+        },
+      }
+      const options = { input, signal: never, batching, onProgress }
+      expect(await denoiseEach(small, noises(), options)).toEqual(await alone())
+      await denoiseEach(small, noises(), options)
+      expect(sizes.filter((size) => size > 1)).toEqual([3])
+    })
+
+    it('rejects only the image that is not finite', async () => {
+      const spoiled = noises().map(({ shape, data }, i) => ({
+        shape,
+        data: i === 1 ? data.map(() => Number.NaN) : data,
+      }))
+      const options = { input, signal: never, batching: { isPossible: true }, onProgress }
+      const [first, second, third] = await denoiseEach(graphs.denoise, spoiled, options)
+      expect(second).toMatchObject({ code: 'RESULT_REJECTED' })
+      expect([first, third]).toEqual((await alone()).filter((_, i) => i !== 1))
+    })
   })
 
   it('stops between two calls', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../../api/shared/contract/errors.ts'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { findInstalled } from '../../../../worker/engines/installed.ts'
@@ -41,7 +42,7 @@ describe('the better of two results of an engine that honours the seed', () => {
       signal: AbortSignal.timeout(60_000),
       onProgress: (share: number) => shares.push(share),
     }
-    const drawn = await drawBest(counted, { ...input, options: { ...input.options, seed } }, options)
+    const [drawn] = (await drawBest(counted, { ...input, options: { ...input.options, seed } }, options)).drawn
     expect(shares).toEqual(shares.toSorted((a, b) => a - b))
     return drawn.quality ?? Number.NaN
   }
@@ -102,6 +103,61 @@ describe('the better of two results of an engine that honours the seed', () => {
     expect(seeds).toEqual([1])
   })
 
+  describe('of several', () => {
+    const several = async (more: Partial<Engine>, count: number, minQuality: number | null) =>
+      drawBest(
+        { ...engine, ...more },
+        { ...input, options: { ...input.options, count } },
+        {
+          models: await sharedModels(),
+          minQuality,
+          signal: AbortSignal.timeout(60_000),
+          onProgress: () => {},
+        },
+      )
+
+    it('is drawn from the next seeds, and the best comes first', async () => {
+      const { drawn, refused } = await several({}, 4, null)
+      const ranked = [1, 2, 3, 4].toSorted((a, b) => qualities[b - 1] - qualities[a - 1])
+      expect(drawn.map(({ seed }) => seed)).toEqual(ranked)
+      expect(drawn.map(({ quality }) => quality)).toEqual(ranked.map((seed) => qualities[seed - 1]))
+      expect(refused).toEqual([])
+      expect((await several({ runSeeds: undefined }, 4, null)).drawn.map(({ seed }) => seed)).toEqual(ranked)
+    })
+
+    it('is redrawn with the seed of no other if it is not good enough, and left out if that is not either', async () => {
+      const asked: (readonly number[])[] = []
+      const runSeeds: Engine['runSeeds'] = async (given, seeds, context) => {
+        asked.push(seeds)
+        return (await engine.runSeeds?.(given, seeds, context)) ?? []
+      }
+      const run: Engine['run'] = async (given, context) => {
+        asked.push([given.options.seed])
+        return engine.run(given, context)
+      }
+      const best = qualities.slice(0, 3).indexOf(Math.max(...qualities.slice(0, 3)))
+      const { drawn, refused } = await several({ run, runSeeds }, 3, qualities[best])
+      expect(asked).toEqual([[1, 2, 3], [4, 5, 6].filter((_, i) => i !== best)])
+      expect(drawn[0].quality).toBeGreaterThanOrEqual(qualities[best])
+      expect(drawn.length + refused.length).toBe(3)
+      for (const { error } of refused) expect(error.code).toBe('RESULT_REJECTED')
+    })
+
+    it('is left out if its seed spoils it, and all fail if all are spoiled', async () => {
+      const spoiled = new DrapeError('RESULT_REJECTED', 'spoiled')
+      const spoil =
+        (isSpoiled: (seed: number) => boolean): Engine['runSeeds'] =>
+        async (given, seeds, context) => {
+          const results = (await engine.runSeeds?.(given, seeds, context)) ?? []
+          return results.map((result, i) => (isSpoiled(seeds[i]) ? spoiled : result))
+        }
+      const { drawn, refused } = await several({ runSeeds: spoil((seed) => seed === 2) }, 2, null)
+      expect(drawn.map(({ seed }) => seed)).toEqual([1])
+      expect(refused).toEqual([{ seed: 2, error: spoiled }])
+      await expect(several({ runSeeds: spoil(() => true) }, 2, null)).rejects.toBe(spoiled)
+    })
+  })
+
   it('is scored by the product that the engine measured', async () => {
     const plain = { ...input, garment: { ...input.garment, data: input.garment.data.map(() => 230) } }
     const { width, height } = input.garment
@@ -123,8 +179,8 @@ describe('the better of two results of an engine that honours the seed', () => {
       signal: AbortSignal.timeout(60_000),
       onProgress: () => {},
     }
-    expect((await drawBest(engine, plain, options)).quality).toBeNull()
-    expect((await drawBest(cutting, plain, options)).quality).not.toBeNull()
+    expect((await drawBest(engine, plain, options)).drawn[0].quality).toBeNull()
+    expect((await drawBest(cutting, plain, options)).drawn[0].quality).not.toBeNull()
   })
 
   it('is rejected if a preview engine drew it on someone in a coat', async () => {
@@ -141,7 +197,7 @@ describe('the better of two results of an engine that honours the seed', () => {
       run: async () => ({ image: dimmed, change: createPlane(photo, 1), labels: seen, warnings: [], timings: {} }),
     })
     const options = { models, minQuality: null, signal: AbortSignal.timeout(60_000), onProgress: () => {} }
-    expect((await drawBest(previewOf(labels), input, options)).quality).toBeGreaterThan(0.8)
+    expect((await drawBest(previewOf(labels), input, options)).drawn[0].quality).toBeGreaterThan(0.8)
     const covered = drawBest(previewOf(coat), input, { ...options, minQuality: 0.8 })
     await expect(covered).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
   })
