@@ -11,7 +11,6 @@ const CHECK_NAMES: readonly CheckName[] = [
   'queue',
   'try-on',
   'metrics',
-  'dashboards',
 ]
 
 /** The checks of an installation that `helm test` runs. */
@@ -22,7 +21,6 @@ export const checkCommands: Readonly<Record<string, FreeCommand>> = {
     options: [
       option('--url <url>', 'address of the API; for api, queue and try-on'),
       option('--probe-urls <url,url>', 'addresses of the probe ports of processes; for api and metrics'),
-      option('--folder <folder>', 'folder of the dashboards; for dashboards'),
       option('--wait-seconds <n>', 'max seconds to retry until the check succeeds (default: 0)'),
     ],
     run: async ({ name, ...given }) =>

@@ -1,6 +1,5 @@
 import type { Options } from '../options.ts'
 import { checkApi } from './api.ts'
-import { checkDashboards } from './dashboards.ts'
 import { checkLedger } from './ledger.ts'
 import { checkMetrics } from './metrics.ts'
 import { checkMigrations } from './migrations.ts'
@@ -18,7 +17,6 @@ const CHECKS = {
   queue: checkQueue,
   'try-on': checkTryOn,
   metrics: checkMetrics,
-  dashboards: checkDashboards,
 } satisfies Record<string, (options: Options) => Promise<Record<string, unknown>>>
 
 export type CheckName = keyof typeof CHECKS

@@ -1,12 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { startDrape } from '../../support/drape.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { requestService } from '../../support/request-service.ts'
 
 describe('drape check', async () => {
   const drape = await startDrape({ defaultEngines: true })
@@ -75,19 +72,6 @@ describe('drape check', async () => {
     const { series } = await line.answered('check', 'metrics', '--probe-urls', probeUrl)
     expect(series[probeUrl]).toBeGreaterThan(50)
     expect(await line.drape('check', 'metrics', '--probe-urls', drape.api.url)).toMatchObject({ code: 1 })
-  })
-
-  it('rejects a dashboard folder without queries', async () => {
-    const { path } = await requestService('folder', null)
-    expect((await line.drape('check', 'dashboards', '--folder', path)).stderr).toContain('contains no dashboard')
-    await mkdir(join(path, 'service'))
-    const file = join(path, 'service/service.json')
-    await writeFile(file, JSON.stringify({ panels: [{ panels: [{ targets: [{ expr: 'up' }] }] }] }))
-    expect(await line.answered('check', 'dashboards', '--folder', path)).toEqual({
-      queries: { 'service/service.json': 1 },
-    })
-    await writeFile(file, JSON.stringify({ panels: [{}] }))
-    expect((await line.drape('check', 'dashboards', '--folder', path)).stderr).toContain('contains no query')
   })
 
   it('rejects an unknown check and points to the help', async () => {
