@@ -23,9 +23,7 @@ export interface Reaper {
  */
 export async function startReaper({ lockPath, listPath }: { lockPath?: string; listPath?: string }): Promise<Reaper> {
   const processes = new Map<number, Stoppable>()
-  const folders = new Set<string>()
-  let closing = false
-  let child = spawnReaper(lockPath)
+  const child = spawnReaper(lockPath)
   await untilReady(child)
 
   function send(message: Message): void {
@@ -37,18 +35,6 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
     writeFileSync(`${listPath}.new`, JSON.stringify([...processes.values()]))
     renameSync(`${listPath}.new`, listPath)
   }
-  async function replaceWhenLost(): Promise<void> {
-    await once(child, 'exit')
-    if (closing) return
-    child = spawnReaper(lockPath)
-    // Before it is ready: it reads the pipe even if this process has exited by then.
-    for (const add of processes.values()) send({ add })
-    for (const remove of folders) send({ remove })
-    await untilReady(child)
-    await replaceWhenLost()
-  }
-  const replacing = replaceWhenLost()
-
   return {
     add: (process) => {
       processes.set(process.pid, process)
@@ -60,14 +46,10 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
       send({ drop: pid })
       saveList()
     },
-    remove: (folder) => {
-      folders.add(folder)
-      send({ remove: folder })
-    },
+    remove: (folder) => send({ remove: folder }),
     close: async () => {
-      closing = true
       child.stdin?.end()
-      await replacing
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }
@@ -79,7 +61,7 @@ function spawnReaper(lockPath: string | undefined): ChildProcess {
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  // A write to a reaper that was just killed; its replacement receives everything again.
+  // A write to a reaper that was killed.
   child.stdin.on('error', () => {})
   return child
 }

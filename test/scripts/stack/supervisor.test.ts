@@ -93,16 +93,11 @@ describe('a supervisor', () => {
     await lists.close()
   })
 
-  it('leaves no process when it is killed, even after its first reaper was killed', async () => {
+  it('leaves no process when it is killed', async () => {
     const { program, pids } = await startSupervisedProgram(folder)
     expect(pids.map((pid) => inspectProcess(pid) !== undefined)).toEqual([true, true, true])
-    process.kill(pids[0], 'SIGKILL')
-    const [reaperPid, ...parts] = await until(async () => {
-      const found = await readPids(folder)
-      return found.length === 3 && found[0] !== pids[0] && found
-    })
     await program.end('SIGKILL')
-    await until(() => [reaperPid, ...parts].every((pid) => inspectProcess(pid) === undefined))
+    await until(() => pids.every((pid) => inspectProcess(pid) === undefined))
   })
 
   it('leaves no process when it is killed before its reaper is ready', async () => {
