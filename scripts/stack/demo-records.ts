@@ -33,8 +33,7 @@ const POLICY = ['--policy-version', '2026-11', '--texts', 'scripts/samples/shop/
 export async function findAccount(stack: Stack): Promise<Account> {
   const kept = await readKept<Account>(stack, 'account')
   const headers = { 'x-api-key': kept?.apiKey ?? '' }
-  // Data of an older version has no publishable key.
-  const answer = kept?.publishableKey ? await fetch(`${stack.report.url}/tryon/v1/account`, { headers }) : null
+  const answer = kept ? await fetch(`${stack.report.url}/tryon/v1/account`, { headers }) : null
   if (!kept || !answer?.ok)
     return keep(stack, 'account', await runDrape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
   const { creditBalance } = (await answer.json()) as { creditBalance: number }

@@ -5,14 +5,10 @@ import { maintain } from './session.ts'
 /** Advisory lock of all processes that change tables or privileges. Must be unique within the database. */
 export const MIGRATION_LOCK = 7_201_430_001
 
-/** The database was created by a version of which this one knows nothing. */
-export class UnknownSchema extends Error {}
-
 /**
  * Applies the numbered SQL files that the database has not applied, in order, each in a transaction with its entry.
  * Concurrent migrators take turns. Returns the names of the applied files. Uses the driver directly, because slonik
  * rejects files with several statements.
- * @throws UnknownSchema, before any change, for a database of an unknown version
  */
 export async function migrate(url: string): Promise<string[]> {
   const applied: string[] = []
@@ -23,10 +19,7 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/**
- * Names of the files that the database has not applied.
- * @throws UnknownSchema for a database of an unknown version
- */
+/** Names of the files that the database has not applied. */
 export async function findPendingMigrations(url: string): Promise<string[]> {
   const pending = await maintain(url, findPending, { connectMs: 5000 })
   return pending.map(({ name }) => name)
@@ -56,20 +49,11 @@ interface Migration {
 
 /** Migrations of a later version are no error: after a rollback, this version runs on the newer schema. */
 async function findPending(client: pg.Client): Promise<Migration[]> {
-  const known = await readMigrations()
   const { rows: tables } = await client.query("select 1 where to_regclass('migrations') is not null")
   const { rows } =
     tables.length > 0 ? await client.query<{ name: string }>('select name from migrations') : { rows: [] }
   const applied = new Set(rows.map(({ name }) => name))
-  const names = new Set(known.map(({ name }) => name))
-  const newest = known.at(-1)?.name ?? ''
-  const unknown = [...applied].filter((name) => !names.has(name) && name < newest).sort()
-  if (unknown.length > 0) {
-    throw new UnknownSchema(
-      `The database has the migration ${unknown[0]}, which no release contains: a version before 0.1.0 created it. Set DATABASE_URL to an empty database (of scripts/dev: delete the folder .data), then run drape migrate`,
-    )
-  }
-  return known.filter(({ name }) => !applied.has(name))
+  return (await readMigrations()).filter(({ name }) => !applied.has(name))
 }
 
 async function readMigrations(): Promise<Migration[]> {

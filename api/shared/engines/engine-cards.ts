@@ -11,9 +11,8 @@ const EngineCardSchema = Type.Object({
   kind: Type.Enum([...ENGINE_KINDS]),
   license: Type.String(),
   categories: Type.Array(Type.Enum([...CATEGORIES])),
-  /** Absent in reports of older workers. */
   garmentTypes: Type.Optional(Type.Array(Type.String())),
-  /** Absent in reports of older workers: no. */
+  /** Absent: no. */
   outfits: Type.Optional(Type.Boolean()),
   /** Absent in reports of older workers: 1. */
   maxCount: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UnknownSchema } from '../../../api/shared/database/migrate.ts'
 import { CheckFailure, reasonOf } from '../failure.ts'
 import { type Options, UsageError, wholeNumber } from '../options.ts'
 
@@ -18,7 +17,7 @@ export async function within<T>(options: Options, fallbackSeconds: number, attem
       return await attempt()
     } catch (error) {
       if (error instanceof UsageError) throw error
-      if (error instanceof UnknownSchema || performance.now() >= deadline) throw explained(error)
+      if (performance.now() >= deadline) throw explained(error)
       await sleep(PAUSE_MS)
     }
   }
