@@ -1,7 +1,9 @@
 import { cp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
+import { findHelm } from './helm.ts'
 import { listImages } from './images.ts'
 
 /** The charts with sources in `charts/`. */
@@ -58,4 +60,11 @@ export async function findDefinitions(): Promise<string[]> {
     .filter((name) => name.endsWith('.yaml'))
     .sort()
     .map((name) => join(DEFINITIONS_FOLDER, name))
+}
+
+/** Packs a chart as an archive in the folder; returns its path. */
+export async function packChart(name: ChartName, output: string): Promise<string> {
+  const folder = await buildChart(name, output)
+  const stdout = await run(await findHelm(), ['package', folder, '--destination', output])
+  return join(output, basename(stdout.trim()))
 }

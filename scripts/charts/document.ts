@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import type { ChartName } from './build.ts'
 import { presentSchema } from './present-values.ts'
-import { presentTargets } from './targets.ts'
+import { renderChart } from './render.ts'
 import { readValues } from './values.ts'
 
 /**
@@ -22,4 +22,21 @@ export async function documentChart(
     [path('values.schema.json'), presentSchema(values, otherNames)],
     ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets(folder)] as const] : []),
   ])
+}
+
+const HEADER = `# Events, errors and allowed errors of the objectives for the default values of the chart in all namespaces, written by
+# scripts/chart document. The chart itself installs those of its values \`metrics.objectives\`, for the namespace of the release.
+`
+
+/** The rules that the chart in a folder renders from the default objectives, as a file of rules. */
+async function presentTargets(folder: string): Promise<string> {
+  // The schema is written after a change of values.yaml, and by the same command, so it can lack a new value.
+  const more = ['--skip-schema-validation']
+  const objects = await renderChart(folder, {
+    set: { 'metrics.monitors': 'always', 'rbac.scope': 'cluster' },
+    more,
+  })
+  const { groups } = objects.find(({ kind }) => kind === 'PrometheusRule')?.spec ?? { groups: [] }
+  const targets = groups.filter(({ name }: { name: string }) => name === 'drape-targets')
+  return HEADER + stringify({ groups: targets }, { lineWidth: 0 })
 }

@@ -1,6 +1,9 @@
-import { ciede2000, type Lab } from '../../worker/vision/raster/colour-difference.ts'
+import { differenceCiede2000 } from 'culori'
 import { gaussianBlur } from '../../worker/vision/raster/filter.ts'
 import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/vision/raster/plane.ts'
+
+/** CIEDE2000 with all weights 1: 1 is about the smallest difference that people see between large patches. */
+const difference = differenceCiede2000()
 
 /** px per degree of the visual field: most people cannot see finer detail. */
 const PX_PER_DEGREE = 60
@@ -52,7 +55,7 @@ export function perceptualDistance(a: Bitmap, b: Bitmap, region: Mask): number {
   let n = 0
   for (let i = 0; i < region.data.length; i++) {
     if (!region.data[i]) continue
-    sum += ciede2000(labAt(p, i), labAt(q, i))
+    sum += difference(labAt(p, i), labAt(q, i))
     n++
   }
   return sum / Math.max(1, n)
@@ -82,12 +85,13 @@ function blurAs(plane: Plane, blurs: readonly (readonly [weight: number, spread:
   return out
 }
 
-function labAt(opponent: readonly Plane[], i: number): Lab {
+/** In CIE Lab under D65. */
+function labAt(opponent: readonly Plane[], i: number) {
   const [x, y, z] = FROM_OPPONENT.map((row, k) => {
     const t = row.reduce((sum, weight, c) => sum + weight * opponent[c].data[i], 0) / WHITE[k]
     return t > 216 / 24389 ? Math.cbrt(t) : ((24389 / 27) * t + 16) / 116
   })
-  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+  return { mode: 'lab65', l: 116 * y - 16, a: 500 * (x - y), b: 200 * (y - z) } as const
 }
 
 // By cofactors.

@@ -1,4 +1,4 @@
-import { pngChunk } from './png-chunk.ts'
+import { crc32 } from 'node:zlib'
 
 const KEYWORD = 'XML:com.adobe.xmp'
 /** Length of the signature and of the IHDR chunk, which always comes first. */
@@ -17,4 +17,14 @@ export function insertXmp(png: Buffer, packet: string): Buffer {
   ])
   const chunk = pngChunk('iTXt', content)
   return Buffer.concat([png.subarray(0, HEADER_BYTES), chunk, png.subarray(HEADER_BYTES)])
+}
+
+/** A chunk of a PNG: length, type, content, checksum. */
+export function pngChunk(type: string, content: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), content])
+  const chunk = Buffer.alloc(typed.length + 8)
+  chunk.writeUInt32BE(content.length)
+  typed.copy(chunk, 4)
+  chunk.writeUInt32BE(crc32(typed), typed.length + 4)
+  return chunk
 }

@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { packChart } from '../../../scripts/charts/archive.ts'
+import { packChart } from '../../../scripts/charts/build.ts'
 import { findHelm } from '../../../scripts/charts/helm.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'

@@ -5,7 +5,7 @@ import { ClaimVersion, DataHashAssertion, ManifestStore } from '@trustnxt/c2pa-t
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeImage } from '../../../../api/shared/image/image.ts'
-import { pngChunk } from '../../../../api/shared/image/png-chunk.ts'
+import { pngChunk } from '../../../../api/shared/image/png-xmp.ts'
 import { VERSION } from '../../../../api/shared/process/version.ts'
 import { openAsset } from '../../../../api/shared/provenance/asset.ts'
 import { nameIngredient } from '../../../../api/shared/provenance/ingredient.ts'
