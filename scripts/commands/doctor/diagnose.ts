@@ -5,9 +5,8 @@ import { databaseUrl } from '../checks/environment.ts'
 import type { Finding } from './finding.ts'
 import { examineModels } from './models.ts'
 import { examinePostgres } from './postgres.ts'
-import { examineAccelerator, examineKeys, examineNode, examinePorts } from './process.ts'
+import { examineAccelerator, examineKeys, examineNode, examinePorts, examineSigningKeys } from './process.ts'
 import { examineRedis } from './redis.ts'
-import { examineSigningKeys } from './signing-keys.ts'
 import { examineStorage } from './storage.ts'
 
 export interface Diagnosis {

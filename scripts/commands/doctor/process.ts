@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSecretBox } from '../../../api/secrets/read-keys.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
-import { readConfig, SHARED_VARIABLES } from '../../../api/shared/process/config.ts'
+import { readConfig, readFileOf, SHARED_VARIABLES } from '../../../api/shared/process/config.ts'
+import { readKeyPair } from '../../../api/shared/provenance/private-key.ts'
 import { signingKeysOf } from '../../../api/shared/signing/signing.ts'
 import { examine, type Finding, ok, problem, skipped } from './finding.ts'
 
@@ -37,6 +38,29 @@ export async function examineKeys(env: Env): Promise<readonly Finding[]> {
       return [ok('encryption key', `encrypts with ${box.keyId}`)]
     })),
   ]
+}
+
+const SIGNING_KEYS = [
+  { check: 'receipt key', name: 'RECEIPT_KEY' },
+  { check: 'provenance key', name: 'PROVENANCE_KEY' },
+] as const
+
+/** Whether each key that the environment configures can sign. The API has that of receipts, workers have that of results. */
+export async function examineSigningKeys(env: Env): Promise<readonly Finding[]> {
+  const findings = await Promise.all(
+    SIGNING_KEYS.map(({ check, name }) =>
+      examine(check, `Check ${name} and ${name}_FILE.`, async () => examineKey(check, name, env)),
+    ),
+  )
+  return findings.flat()
+}
+
+function examineKey(check: string, name: string, env: Env): readonly Finding[] {
+  const text = Type.String({ default: '' })
+  const config: Record<string, string> = readConfig(Type.Object({ [name]: text, [`${name}_FILE`]: text }), env)
+  const pem = config[name] || readFileOf(`${name}_FILE`, config[`${name}_FILE`])
+  if (pem === '') return []
+  return [ok(check, `is ${readKeyPair(pem, name).fingerprint}`)]
 }
 
 const Ports = Type.Object({

@@ -12,8 +12,12 @@ import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import { compareClocks } from '../../../scripts/commands/doctor/clock.ts'
 import type { Finding } from '../../../scripts/commands/doctor/finding.ts'
 import { examineModels } from '../../../scripts/commands/doctor/models.ts'
-import { examineAccelerator, examineNode, OLDEST_NODE } from '../../../scripts/commands/doctor/process.ts'
-import { examineSigningKeys } from '../../../scripts/commands/doctor/signing-keys.ts'
+import {
+  examineAccelerator,
+  examineNode,
+  examineSigningKeys,
+  OLDEST_NODE,
+} from '../../../scripts/commands/doctor/process.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createCommandLine } from '../../support/command-line.ts'
