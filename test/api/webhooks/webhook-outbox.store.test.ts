@@ -88,7 +88,8 @@ describe('the webhook outbox', async () => {
       },
     })
     const record = await createGenerations(database).find(id)
-    const shown = record && presentGeneration(record, { resultImageUrl: null, resultUrls: [], wait: null, appealUrl: null })
+    const shown =
+      record && presentGeneration(record, { resultImageUrl: null, resultUrls: [], wait: null, appealUrl: null })
     expect(shown?.layers).toHaveLength(3)
     const [{ data }] = await waiting(endpoint.id)
     expect(data).toEqual({ generationId: id, status: 'COMPLETED', productExternalId: 'bottoms', layers: shown?.layers })
