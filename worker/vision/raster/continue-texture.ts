@@ -93,9 +93,10 @@ interface Search {
 function bestShift(label: number, { colours, open, labels, owner }: Search): number {
   const hole: number[] = []
   const ring: number[] = []
+  let size = 0
   for (let i = 0; i < labels.length; i++) {
     if (owner[i] === label) ring.push(i)
-    else if (labels[i] === label && i % 3 === 0) hole.push(i)
+    else if (labels[i] === label && size++ % 3 === 0) hole.push(i)
   }
   let best = { shift: 0, cost: Number.POSITIVE_INFINITY }
   for (let shift = 1 - open.width; shift < open.width; shift += STEP) {
