@@ -1,14 +1,19 @@
 import { connectedComponents } from './components.ts'
 import { fillSmoothly } from './fill.ts'
+import { weightedBlur } from './filter.ts'
 import { intersect, invert, subset, without } from './mask.ts'
 import { dilate } from './morphology.ts'
-import { type Colours, channelOf, type Mask, maskToPlane } from './plane.ts'
+import { type Colours, channelOf, type Mask, maskToPlane, type Plane } from './plane.ts'
 import { enlargeByFactor, reduceMasked } from './reduce.ts'
 
 /** Width in px of the ring around a hole that a moved bitmap has to match. */
 const RING = 4
 /** Px between the shifts that are tried. */
 const STEP = 2
+/** Max mean difference from the ring, in units of the colours: other things than those beside the hole would stand in it. */
+const MAX_DIFFERENCE = 14
+/** Sigma in px of the blur after which a hole and its surroundings are compared. */
+const SOFT = 4
 /** Cost, in units of the colours, of a hole that no known pixel covers. */
 const UNCOVERED = 60
 /** A hole that is wider than the known pixels beside it is filled in several rounds. */
@@ -44,10 +49,12 @@ function coverHoles(
   const { labels, components } = connectedComponents(holes)
   const ring = without(dilate(holes, RING), open)
   const owner = ownersOf(ring, labels)
-  const shifts = components.map(({ label }) => bestShift(label, { colours, open, labels, owner }))
+  const soft = blurKnown(colours, open)
+  const shifts = components.map(({ label }) => bestShift(label, { soft, open, labels, owner }))
   const sourceAt = (i: number) => {
     const label = labels[i] || owner[i]
-    return label === 0 ? null : sourceOf(i, shifts[label - 1], open)
+    const shift = label === 0 ? null : shifts[label - 1]
+    return shift === null ? null : sourceOf(i, shift, open)
   }
   const covered = subset(holes, (i) => sourceAt(i) !== null)
   if (!covered.data.includes(1)) return null
@@ -82,15 +89,22 @@ function ownersOf({ width, data }: Mask, labels: Int32Array): Int32Array {
   return owner
 }
 
+// Textures that are alike have the same mean colour, wherever their stones are.
+function blurKnown(colours: Colours, open: Mask): Plane[] {
+  const weight = maskToPlane(invert(open))
+  return [0, 1, 2].map((c) => weightedBlur(channelOf(colours, c), weight, SOFT).values)
+}
+
 interface Search {
-  readonly colours: Colours
+  /** The known pixels, blurred, by channel. */
+  readonly soft: readonly Plane[]
   readonly open: Mask
   readonly labels: Int32Array
   readonly owner: Int32Array
 }
 
-// The horizontal shift in px at which known pixels cover the hole and its ring matches best.
-function bestShift(label: number, { colours, open, labels, owner }: Search): number {
+// The horizontal shift in px at which known pixels cover the hole and its ring matches best; null if nothing matches.
+function bestShift(label: number, { soft, open, labels, owner }: Search): number | null {
   const hole: number[] = []
   const ring: number[] = []
   let size = 0
@@ -98,30 +112,26 @@ function bestShift(label: number, { colours, open, labels, owner }: Search): num
     if (owner[i] === label) ring.push(i)
     else if (labels[i] === label && size++ % 3 === 0) hole.push(i)
   }
-  let best = { shift: 0, cost: Number.POSITIVE_INFINITY }
+  let best: { shift: number | null; cost: number } = { shift: null, cost: Number.POSITIVE_INFINITY }
   for (let shift = 1 - open.width; shift < open.width; shift += STEP) {
     const covered = hole.filter((i) => sourceOf(i, shift, open) !== null).length
-    if (covered === 0) continue
-    const cost = differenceOf(ring, shift, { colours, open }) + UNCOVERED * (1 - covered / hole.length)
-    if (cost < best.cost) best = { shift, cost }
+    const apart = covered > 0 ? differenceOf(ring, shift, { soft, open }) : Number.POSITIVE_INFINITY
+    const cost = apart + UNCOVERED * (1 - covered / hole.length)
+    if (apart <= MAX_DIFFERENCE && cost < best.cost) best = { shift, cost }
   }
   return best.shift
 }
 
 // Mean over the pixels that exist on both sides.
-function differenceOf(
-  ring: readonly number[],
-  shift: number,
-  { colours: { data }, open }: Pick<Search, 'colours' | 'open'>,
-) {
+function differenceOf(ring: readonly number[], shift: number, { soft, open }: Pick<Search, 'soft' | 'open'>): number {
   let [sum, count] = [0, 0]
   for (const i of ring) {
     const from = sourceOf(i, shift, open)
     if (from === null) continue
     count++
-    for (let c = 0; c < 3; c++) sum += Math.abs(data[i * 3 + c] - data[from * 3 + c]) / 3
+    for (const { data } of soft) sum += Math.abs(data[i] - data[from]) / 3
   }
-  return count > 0 ? sum / count : UNCOVERED
+  return count > 0 ? sum / count : Number.POSITIVE_INFINITY
 }
 
 function sourceOf(i: number, shift: number, { width, data }: Mask): number | null {
