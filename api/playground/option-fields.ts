@@ -24,6 +24,8 @@ const LABELS: Readonly<Record<string, string>> = {
   fullResolution: 'Put the result back into the whole photo',
   watermark: 'Put the account’s logo on the result',
   seed: 'Seed',
+  count: 'Number of results',
+  changedMask: 'Return a mask of what changes',
   keepForDays: 'Retention of the images in days',
   deadlineSeconds: 'Deadline in seconds',
 }
@@ -47,10 +49,10 @@ export interface OptionFields {
   readonly of: 'upload' | 'try-on'
 }
 
-/** A form field for each option of an upload or of a try-on's `output`, generated from their schemas. */
+/** A form field for each option of an upload or of a try-on's `output` but the mask, which is an image, generated from their schemas. */
 export function presentOptions({ of }: OptionFields): Html[] {
-  const schemas: Record<string, OptionSchema> =
-    of === 'upload' ? { crop: UploadFields.properties.crop } : Output.properties
+  const { mask: _, ...output } = Output.properties
+  const schemas: Record<string, OptionSchema> = of === 'upload' ? { crop: UploadFields.properties.crop } : output
   const names = [...new Set([...Object.keys(LABELS), ...Object.keys(schemas)])].filter((name) => name in schemas)
   return names.map((name) => presentOption(name, schemas[name]))
 }

