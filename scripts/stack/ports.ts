@@ -96,7 +96,8 @@ async function reserve(port: number): Promise<ReservedPort | undefined> {
 
 function listen(port: number): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
-    const server = createServer()
+    // An open connection, for example of a client that waits for a restart, would delay the release without end.
+    const server = createServer((socket) => socket.destroy())
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(undefined)
       else reject(new Error(`Port ${port} cannot be used: ${error.message}`))

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -51,6 +52,14 @@ describe('the ports of a stack', () => {
       await expect(createStack().take(free)).rejects.toThrow('in use')
       stranger.close()
     }
+  })
+
+  it('are released while a client of the program waits for it', async () => {
+    const reserved = await createStack().takeFree()
+    const client = connect(reserved.port, '127.0.0.1').on('error', () => {})
+    await once(client, 'connect')
+    await reserved.release()
+    client.destroy()
   })
 
   it('can be bound once released', async () => {
