@@ -47,6 +47,8 @@ export function reuseParts({ reuse, cost, engine, garmentTypes }: Kind, safetyLe
         select made.id from generations as made
         where made.fingerprint = printed.fingerprint and status = 'COMPLETED' and images_expire_at > now()
           and engine_info->>'version' = ${reuse.version} and exists (select from objects where key = result_key)
+          -- A product that was left out may work now.
+          and layers @> '[{"applied": false}]' is not true
         order by finished_at desc limit 1) as source
       from printed
     ),`,

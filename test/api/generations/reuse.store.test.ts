@@ -4,6 +4,7 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { type Acceptance, acceptGeneration, acceptOutfit } from '../../../api/generations/acceptance.store.ts'
 import { createWorkerOperations } from '../../../api/generations/worker-operations.ts'
 import { sql } from '../../../api/shared/database/database.ts'
+import type { LayerOutcome } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
@@ -25,7 +26,7 @@ describe('the acceptance for an account that reuses results', async () => {
     await acceptGeneration(database, call)
     return call.generationId
   }
-  const complete = async (id: string, reused = false) => {
+  const complete = async (id: string, reused = false, layers?: readonly LayerOutcome[]) => {
     const attempt = {
       id,
       attempt: 1,
@@ -34,7 +35,14 @@ describe('the acceptance for an account that reuses results', async () => {
     }
     await operations.start({ ...attempt, worker: 'w' })
     await operations.insertResult({ ...attempt, bytes: 1, hash: null })
-    const outcome = { warnings: ['CATEGORY_ASSUMED'], timings: {}, engineInfo: ENGINE, category: 'tops', reused }
+    const outcome = {
+      warnings: ['CATEGORY_ASSUMED'],
+      timings: {},
+      engineInfo: ENGINE,
+      category: 'tops',
+      reused,
+      layers,
+    }
     expect(await operations.complete({ ...attempt, outcome })).toBe(true)
     return id
   }
@@ -159,6 +167,13 @@ describe('the acceptance for an account that reuses results', async () => {
     expect(await sourceOf(await wear(['shirt', 'jeans']))).toBe(first)
     expect(await sourceOf(await wear(['jeans', 'shirt']))).toBe(null)
     expect(await sourceOf(await accept(caller, { product: { ...product, externalId: 'shirt' } }))).toBe(null)
+    // A product that was left out may work now.
+    const [applied, missing] = [true, false].map((isShown) => ({
+      applied: isShown,
+      ...{ warnings: [], quality: null, errorCode: null, errorMessage: null },
+    }))
+    await complete(await wear(['coat', 'jeans']), false, [missing, applied])
+    expect(await sourceOf(await wear(['coat', 'jeans']))).toBe(null)
   })
 
   it('accepts and charges equal calls at once in full, and says in the webhook what was reused', async () => {
