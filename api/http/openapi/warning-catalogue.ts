@@ -45,9 +45,23 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'A sleeve is folded in the image of the product; it takes the shape of the other sleeve.',
     cure: 'Send an image of the product with both sleeves spread.',
   },
+  GARMENT_ASYMMETRIC: {
+    cause: 'The garment is not straight or not symmetric in the image of the product.',
+    cure: 'Send an image of the product from the front.',
+  },
+  GARMENT_STRETCHED: {
+    cause: 'The garment was made much longer or shorter to fit the person.',
+    cure: 'Check the result.',
+  },
   GARMENT_FROM_MODEL: {
     cause: 'The garment was cut off a person in the image of the product.',
     cure: 'Send an image of the garment alone.',
+  },
+  HEM_OUTSIDE_PICTURE: { cause: 'The garment ends below the photo.', cure: 'Use a photo that shows more of the body.' },
+  PERSON_TURNED: { cause: 'The person is turned to the side.', cure: 'Use a photo from the front.' },
+  RESULT_ENLARGED: {
+    cause: 'With output.fullResolution, the engine drew fewer pixels than the photo has, and the result was enlarged.',
+    cure: 'Check the result.',
   },
   CATEGORY_ASSUMED: {
     cause: 'Neither title nor classifications say what the product is.',

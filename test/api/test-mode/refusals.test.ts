@@ -35,7 +35,7 @@ describe('the table of docs/test-mode.md', () => {
   it('follows a list of all warnings of workers', () => {
     const sources = globSync('worker/**/*.ts', { cwd: ROOT }).map((path) => readFileSync(new URL(path, ROOT), 'utf8'))
     const given = sources.flatMap((text) =>
-      [...text.matchAll(/warnings[^\n]*?'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, name]) => name),
+      [...text.matchAll(/(?:warnings[^\n]*?|^ *\[)'([A-Z]+(?:_[A-Z]+)+)'/gm)].map(([, name]) => name),
     )
     expect(given).toContain('CATEGORY_ASSUMED')
     expect([...PHOTO_WARNINGS, ...given].filter((warning) => !TEST_WARNINGS.includes(warning))).toEqual([])
