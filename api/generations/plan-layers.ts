@@ -90,7 +90,7 @@ function assertDifferent(products: readonly OutfitProduct[], fieldOf: FieldOf): 
     const i = products.findIndex((other) => other.externalId === externalId)
     if (externalId === undefined || i === j) continue
     throw invalid(`${fieldOf(i)} and ${fieldOf(j)} are the same product.`, [
-      [fieldOf(j, 'externalId'), `is also the externalId of ${fieldOf(i)}`],
+      [fieldOf(j, 'externalId'), `names the same product as ${fieldOf(i)}`],
     ])
   }
 }

@@ -40,7 +40,7 @@ export async function resolveShopProduct(
   if (stored !== null) return { id: uuidv7(), externalId: stored, anonymous: false }
   const found = await findProduct(shop, gid.product, gid.variant)
   if (found === null || found.imageUrls.length === 0) {
-    throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist or has no image.')
+    throw new DrapeError('PRODUCT_NOT_FOUND', `The product ${gid.product} does not exist or has no image.`)
   }
   // The product's own gid is used for the variant that was requested first.
   const isTaken = known.some(({ externalId }) => externalId === gid.product)

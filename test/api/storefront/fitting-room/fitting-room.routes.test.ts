@@ -154,7 +154,12 @@ describe('POST /public/fitting-room', async () => {
     })
 
     it.each([
-      ['an unknown product', ['7999'], 404, { code: 'PRODUCT_NOT_FOUND' }],
+      [
+        'an unknown product',
+        ['7102', '7999'],
+        404,
+        { code: 'PRODUCT_NOT_FOUND', message: expect.stringContaining(gid('7999')) },
+      ],
       [
         'a product that cannot be worn with it',
         ['7103'],
@@ -162,7 +167,12 @@ describe('POST /public/fitting-room', async () => {
         { details: [{ path: 'productId' }, { path: 'withProductIds[0]' }] },
       ],
       ['a product without a category', ['7102', '7104'], 400, { details: [{ path: 'withProductIds[1]' }] }],
-      ['the product itself', ['7101'], 400, { details: [{ path: 'withProductIds[0]' }] }],
+      [
+        'the product itself',
+        ['7101'],
+        400,
+        { details: [{ path: 'withProductIds[0]', message: 'names the same product as productId' }] },
+      ],
       ['more than 4 products', ['1', '2', '3', '4'], 400, { details: [{ path: 'withProductIds' }] }],
     ])('refuses %s, and charges nothing', async (_, ids, status, body) => {
       const { account, by, userImageId } = await open(5)
