@@ -343,7 +343,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await text('#credits')).toBe('0 credits')
     await page.click('#go')
     await until(`document.querySelector('#problem code')?.textContent.startsWith('INSUFFICIENT_CREDITS')`)
-    expect(await text('#problem')).toContain('The account has no credits left')
+    expect(await text('#problem')).toContain('The account has too few credits')
     await page.click('#forget')
     await signIn()
     const credits = await drape.balance()

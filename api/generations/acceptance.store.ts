@@ -134,7 +134,7 @@ function refusal(verdict: Verdict, call: Acceptance): DrapeError {
   if (!product.images && !verdict.usable) return classificationMissing(call)
   if (verdict.shop !== 'open') return shopRefusal(verdict.shop)
   if (verdict.failing) return failedTooOften()
-  if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
+  if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has too few credits.')
   return new DrapeError(
     'QUOTA_EXCEEDED',
     'The account has reached its limit of generations per month or of concurrent generations.',

@@ -37,7 +37,7 @@ export const EXPLAINED = {
     'Name a policy of your account and its current version.',
   ],
   INSUFFICIENT_CREDITS: [
-    'The account has no credits left',
+    'The account has too few credits',
     'Nothing was charged. Ask the operator of this service for more credits; the engine “mock” costs nothing.',
   ],
   QUOTA_EXCEEDED: [

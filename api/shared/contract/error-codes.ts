@@ -132,9 +132,9 @@ const table = {
   },
   INSUFFICIENT_CREDITS: {
     status: 402,
-    condition: 'the account has no credits left',
+    condition: 'the account has too few credits',
     cure: 'Ask the operator for credits. The webhook credits.low warns you in advance.',
-    example: { message: 'The account has no credits left.' },
+    example: { message: 'The account has too few credits.' },
   },
   QUOTA_EXCEEDED: {
     status: 402,

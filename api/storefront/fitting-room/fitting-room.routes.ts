@@ -82,7 +82,7 @@ A try-on fails with \`GENERATION_TIMEOUT\` after 300 seconds, or after up to 360
       },
       402: {
         description: `Blocked. \`QUOTA_EXCEEDED\`: the shop or its account has reached its limit of generations per
-month or of concurrent generations, or has no credits left. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow generations.`,
+month or of concurrent generations, or has too few credits. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow generations.`,
         schema: UnpaidJob,
       },
       429: {

@@ -64,7 +64,10 @@ describe('acceptance', async () => {
 
   it('writes nothing when it refuses', async () => {
     const caller = await createCaller(database, 0)
-    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' })
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({
+      code: 'INSUFFICIENT_CREDITS',
+      message: 'The account has too few credits.',
+    })
     for (const table of ['products', 'generations', 'outbox', 'ledger']) {
       expect(await count(table, caller.accountId)).toBe(0)
     }
