@@ -15,7 +15,7 @@ interface OutfitProduct {
 interface Catalog {
   readonly accountId: string
   readonly findProduct: Products['find']
-  /** Field of the call for a product or a member of it, for errors; default: of `products`. */
+  /** Field of the call for a product or a member of it, for errors; the product's own if calls cannot have the member. Default: of `products`. */
   readonly fieldOf?: FieldOf
 }
 
@@ -79,8 +79,9 @@ function layerOf(
   const category = categories.find((each) => each !== null)
   const layer = LAYERS.find((each) => each === category)
   if (layer !== undefined) return layer
+  const cure = layerField === field ? '' : ', or send its layer'
   throw invalid(
-    `The category of ${field} is ${category ?? 'unknown'}. Give it a title or classifications that name its category, or send its layer.`,
+    `The category of ${field} is ${category ?? 'unknown'}. Give it a title or classifications that name its category${cure}.`,
     [[layerField, `must be one of ${LAYERS.join(', ')}`]],
   )
 }
@@ -107,8 +108,9 @@ function assertTogether(layers: readonly Layer[], fieldOf: FieldOf): void {
   for (const [j, layer] of layers.entries()) {
     const i = layers.slice(0, j).findIndex((other) => CONFLICTS[layer].includes(other))
     if (i < 0) continue
+    const cure = fieldOf(j, 'layer') === fieldOf(j) ? '' : ', or send another layer'
     throw invalid(
-      `${fieldOf(i)} (${layers[i]}) and ${fieldOf(j)} (${layer}) cannot be worn together. Leave one out, or send another layer.`,
+      `${fieldOf(i)} (${layers[i]}) and ${fieldOf(j)} (${layer}) cannot be worn together. Leave one out${cure}.`,
       [
         [fieldOf(i), `cannot be worn with ${fieldOf(j)}`],
         [fieldOf(j), `cannot be worn with ${fieldOf(i)}`],
