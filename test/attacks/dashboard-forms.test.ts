@@ -42,9 +42,7 @@ describe('an operator who sends forms that the dashboard did not issue for them'
     const shown = answers.filter(({ text }) => text.includes('<img class="image"'))
     expect(shown).toHaveLength(1)
     expect(await listViews()).toMatchObject([{ object: first }])
-    // The form of the operator's other session is kept for them and not carried out: hence 303.
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 403, 403, 403, 403, 403, 403, 409, 409, 409])
-    expect(answers.find(({ status }) => status === 303)).toBe(answers[9])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403, 403, 403, 409, 409, 409])
     // A form of the page that was meant works once more for each time that the page is opened.
     expect((await look(second, await formOf(second))).status).toBe(200)
     expect(await listViews()).toHaveLength(2)

@@ -25,11 +25,13 @@ const withForm = operations.filter(
   ({ id, bodies }) => bodies.has(FORM_TYPE) && !bodies.has(JSON_TYPE) && !TEXT_ONLY.includes(id),
 )
 
-// An outfit has at least two products.
-function withCoat(operation: string, body: unknown): unknown {
+// An outfit has at least two products, and one result without a mask.
+function asOutfit(operation: string, body: unknown): unknown {
   if (operation !== 'createOutfit') return body
   const coat = { externalId: 'coat', title: 'Coat', images: [{ source: { url: 'https://shop.example/b.jpg' } }] }
-  return { ...(body as object), products: [...(body as { products: unknown[] }).products, coat] }
+  const { products, output, ...rest } = body as { products: unknown[]; output: Record<string, unknown> }
+  const { count, mask, changedMask, ...options } = output
+  return { ...rest, products: [...products, coat], output: options }
 }
 
 describe('an optional member of a request', async () => {
@@ -90,7 +92,7 @@ describe('an optional member of a request', async () => {
     'that is null is the same as one that is left out: %s',
     async (_, operation) => {
       for (const schema of shapesOf(operation.bodies.get(JSON_TYPE))) {
-        const body = withCoat(operation.id, fullValueOf(schema, examples))
+        const body = asOutfit(operation.id, fullValueOf(schema, examples))
         const members = optionalMembersOf(schema, body, examples)
         // Otherwise all calls would fail at the same check.
         if (members.length > 0 && !KEPT_OUT.includes(operation.id)) {
