@@ -251,10 +251,11 @@ export function layerStatement(accountId: string, product: ProductInput) {
     select id, images_edition as "imagesEdition", title, description, images from product`
 }
 
-/** Masks live as long as the photos that they are of. */
+/** Masks live as long as the photos that they are of. A copy of another end user's upload is erased with either of them. */
 const claimMasks = sql.fragment`, masked as (
-      update objects set external_user_id = generation.external_user_id, expires_at = image.expires_at
+      update objects set external_user_id = coalesce(upload.external_user_id, generation.external_user_id), expires_at = image.expires_at
       from generation join call on call.id = generation.id join image on image.id = generation.image_id
+        left join images as upload on upload.id = call.mask_image_id
       where objects.key = call.mask_key
     )`
 

@@ -232,6 +232,23 @@ describe('retention', async () => {
       expect((await fetch(shared.imageUrl)).status).toBe(404)
     })
 
+    it('deletes the mask that another end user had from an upload of the customer', async () => {
+      const output = { engine: 'mock', mask: { image: { source: { id: (await upload('user-13')).imageId } } } }
+      const masks = async () => (await files('persons')).filter((name) => name.includes('/mask_'))
+      for (const [maker, erased] of [
+        ['user-14', 'user-14'],
+        ['user-15', 'user-13'],
+      ]) {
+        const before = await masks()
+        const { imageId } = await upload()
+        expect((await tryOn(imageId, { externalUserId: maker, output })).status).toBe(201)
+        expect(await masks()).toHaveLength(before.length + 1)
+        expect((await erase(erased)).status).toBe(204)
+        expect(await masks()).toEqual(before)
+        expect((await erase(maker)).status).toBe(204)
+      }
+    })
+
     it('cancels waiting generations with a refund, and removes their jobs', async () => {
       const before = await drape.balance()
       const { imageId } = await upload('user-5')
