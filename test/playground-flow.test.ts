@@ -165,11 +165,12 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     if (!showsResults) await useQuickEngine(drape.database, { refusals: true })
   })
 
-  it('offers every output option of the API', async () => {
+  it('offers every output option of the API but the mask', async () => {
     const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
     const { output } = body.components.schemas.TryOn.properties
+    const { mask: _, ...options } = output.properties
     const offered = await page.$$eval('[data-option]', (all) => all.map((control) => control.getAttribute('name')))
-    expect(new Set(offered)).toEqual(new Set(['crop', ...Object.keys(output.properties)]))
+    expect(new Set(offered)).toEqual(new Set(['crop', ...Object.keys(options)]))
     expect(await page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))).toContain(
       'fashn-vton',
     )
@@ -243,6 +244,24 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
       await page.$$eval('#history li, #comparison:not([hidden]), #download:not([hidden])', (all) => all.length),
     ).toBe(0)
     expect(await text('#code')).toBe('')
+  })
+
+  it('shows every result of a try-on, and the masks of what changed', async () => {
+    await signIn()
+    await chooseBoth()
+    await page.click('#options summary')
+    await page.select('#option-engine', 'mock')
+    await page.focus('#option-count')
+    await page.keyboard.press('ArrowUp')
+    await page.click('#option-changedMask')
+    await page.click('#go')
+    await done()
+    const shown = await page.$$eval('#history li', (all) => all.map((item) => item.textContent?.replace(/.* s\./, '')))
+    expect(shown).toEqual([' Seed 42.', ' Mask of seed 42.', ' Seed 43.', ' Mask of seed 43.'])
+    await page.click('#history li:last-child button')
+    await until(`document.querySelector('#history li:last-child button').ariaPressed === 'true'`)
+    expect(await page.$eval('#comparison .after', (image) => image.getAttribute('src'))).toMatch(/-changed\.png\?/)
+    await page.click('#forget')
   })
 
   it('tries on two products at once, and says which cannot be worn together', async () => {

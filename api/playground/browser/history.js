@@ -39,7 +39,7 @@ export function createHistory({ onChoose, renew }) {
     const name = result.title === '' ? 'Try-on' : result.title
     button.append(image, element('span', { text: name }), element('small', { text: result.summary }))
     image.addEventListener('error', async () => {
-      const link = await renew(result.generation.generationId).catch(() => undefined)
+      const link = await renew(result).catch(() => undefined)
       if (link === undefined || link === result.afterUrl) return remove(result)
       Object.assign(result, { afterUrl: link, beforeUrl: null })
       image.src = link
@@ -58,8 +58,9 @@ export function createHistory({ onChoose, renew }) {
     section.hidden = results.length === 0
   }
   return {
-    add: (result) => {
-      results = [result, ...results].slice(0, MAX_RESULTS)
+    /** The first one is shown. */
+    add: (added) => {
+      results = [...added, ...results].slice(0, MAX_RESULTS)
       save()
       draw()
       mark(list.querySelector('button'))

@@ -25,7 +25,11 @@ const history = createHistory({
     if (running === null) await showResult(result)
   },
   // Links of images work for an hour.
-  renew: async (id) => (await account.client()?.generations.get(id))?.resultImageUrl,
+  renew: async ({ generation: { generationId: id }, afterUrl }) => {
+    const generation = await account.client()?.generations.get(id)
+    const isSame = ({ url }) => new URL(url).pathname === new URL(afterUrl).pathname
+    return generation && linksOf(generation).find(isSame)?.url
+  },
 })
 const account = createAccount({
   onUse: ({ id }) => history.restore(id),
@@ -128,9 +132,9 @@ async function proceed() {
   begin()
   try {
     const generation = await mine.proceed({ signal, onStage: showStage })
-    const result = describeResult(mine, generation)
-    await showResult(result)
-    history.add(result)
+    const results = describeResults(mine, generation)
+    await showResult(results[0])
+    history.add(results)
     attempt = null
   } catch (error) {
     if (error !== signal.reason) fail(error, mine)
@@ -184,20 +188,28 @@ function say(text) {
   if (find('said').textContent !== text) find('said').textContent = text
 }
 
-/** What is shown of a generation that has completed. */
-function describeResult(mine, generation) {
+/** What is shown of a generation that has completed: each of its images, best first. */
+function describeResults(mine, generation) {
   if (!generation.resultImageUrl) throw new Error('The result has already been deleted')
-  return {
+  return linksOf(generation).map(({ url, about }) => ({
     generation,
     title: find('product-name').value.trim(),
     beforeUrl: mine.beforeUrl(),
-    afterUrl: generation.resultImageUrl,
-    summary: `Done in ${(mine.elapsed() / 1000).toFixed(1)} s.`,
-  }
+    afterUrl: url,
+    summary: `Done in ${(mine.elapsed() / 1000).toFixed(1)} s.${about}`,
+  }))
+}
+
+function linksOf({ resultImageUrl, results = [{ imageUrl: resultImageUrl }] }) {
+  const links = results.flatMap(({ seed, imageUrl, changedMaskUrl }) => [
+    { url: imageUrl, about: seed === undefined ? '' : ` Seed ${seed}.` },
+    { url: changedMaskUrl, about: ` Mask of seed ${seed}.` },
+  ])
+  return links.filter(({ url }) => url)
 }
 
 async function showResult({ generation, beforeUrl, afterUrl, summary }) {
-  const { generationId, engine, category, layers = [], warnings = [] } = generation
+  const { generationId, engine, category, layers = [], results = [], warnings = [] } = generation
   answer = generation
   showCode(describeCall(peekOptions(find('try-on'))))
   await showComparison({ beforeUrl, afterUrl })
@@ -213,6 +225,7 @@ async function showResult({ generation, beforeUrl, afterUrl, summary }) {
     ...(category ? [['Category', category]] : []),
     ['Generation', generationId],
     ...layers.map(({ layer, applied, errorMessage }) => ['Layer', applied ? layer : `${layer}: ${errorMessage}`]),
+    ...results.flatMap(({ seed, errorMessage }) => (errorMessage ? [[`Seed ${seed}`, errorMessage]] : [])),
     ...warnings.map((code) => ['Note', explainWarning(code)]),
   ])
 }
