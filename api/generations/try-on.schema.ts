@@ -88,7 +88,7 @@ export const Output = Type.Object(
     changedMask: Type.Boolean({
       default: false,
       description:
-        'Whether results have a changedMaskUrl: a PNG of their size that is black where they equal the photo, before logo, marks and encoding. Not for outfits.',
+        'Whether results have a changedMaskUrl: a PNG of their size that is black where they equal the stored photo, before logo and encoding. Not for outfits.',
     }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(
