@@ -228,7 +228,7 @@ async function storeMask(
 ): Promise<string> {
   try {
     return await regionMasks.store(mask, {
-      accountId: account.id,
+      account,
       generationId,
       imageId,
       field: maskField(translated),

@@ -7,6 +7,7 @@ import { inField } from '../shared/image/image-field.ts'
 import type { Images } from '../shared/image/images.store.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/storage/objects.store.ts'
+import type { ReserveStorage } from './storage-quota.ts'
 
 export interface RegionMasks {
   /**
@@ -28,12 +29,12 @@ export interface RegionMasks {
   /**
    * Stores the mask of a photo, for 1 hour until its generation is accepted, and returns its key. Stores nothing if the account has no such photo:
    * the acceptance refuses the call.
-   * @throws DrapeError VALIDATION_FAILED for another aspect ratio than that of the photo
+   * @throws DrapeError VALIDATION_FAILED for another aspect ratio than that of the photo, QUOTA_EXCEEDED
    */
   store(
     mask: NormalisedMask,
     about: {
-      readonly accountId: string
+      readonly account: AccountRecord
       readonly generationId: string
       readonly imageId: string
       readonly field: string
@@ -47,11 +48,13 @@ export function createRegionMasks({
   images,
   objects,
   storage,
+  reserveStorage,
   fetchImage,
 }: {
   images: Images
   objects: Objects
   storage: ObjectStorage
+  reserveStorage: ReserveStorage
   fetchImage: (url: string, accountId: string) => Promise<Uint8Array>
 }): RegionMasks {
   async function readUploaded(id: string, { id: accountId }: AccountRecord, field: string): Promise<Uint8Array> {
@@ -83,17 +86,19 @@ export function createRegionMasks({
       return mask
     },
 
-    store: async ({ bytes, width, height }, { field, ...about }) => {
-      const key = `persons/${about.accountId}/mask_${uuidv7()}.png`
-      const photo = await objects.insertMask({ ...about, key, width, height, bytes: bytes.byteLength })
-      if (photo?.isFitting === false)
-        throw invalid(
-          field,
-          `must have the aspect ratio of the uncropped photo, ${photo.width} × ${photo.height}; it has ${width} × ${height} pixels`,
-        )
-      if (photo !== null) await storage.put(key, bytes, { contentType: 'image/png' })
-      return key
-    },
+    store: ({ bytes, width, height }, { account, field, ...about }) =>
+      reserveStorage(account, bytes.byteLength, async () => {
+        const { id: accountId } = account
+        const key = `persons/${accountId}/mask_${uuidv7()}.png`
+        const photo = await objects.insertMask({ ...about, accountId, key, width, height, bytes: bytes.byteLength })
+        if (photo?.isFitting === false)
+          throw invalid(
+            field,
+            `must have the aspect ratio of the uncropped photo, ${photo.width} × ${photo.height}; it has ${width} × ${height} pixels`,
+          )
+        if (photo !== null) await storage.put(key, bytes, { contentType: 'image/png' })
+        return key
+      }),
 
     discard: async (key) => {
       await storage.delete([key]).catch(() => {})

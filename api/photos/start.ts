@@ -45,7 +45,7 @@ export function createPhotos(
       prepareQueue,
       countWorkers: () => redis.countSlots('prepare'),
     }),
-    regionMasks: createRegionMasks({ images, objects, storage, fetchImage: fetchPersonImage }),
+    regionMasks: createRegionMasks({ images, objects, storage, reserveStorage, fetchImage: fetchPersonImage }),
     productPhotos: createProductPhotos({ objects, storage, reserveStorage }),
   }
 }

@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createStorageQuota } from '../../../api/photos/storage-quota.ts'
 import { readSample, startDrape } from '../../support/drape.ts'
@@ -29,6 +30,28 @@ describe('the storage of an account', async () => {
     expect(await fill(none.apiKey)).toEqual({ uploads: 0, status: 402, code: 'QUOTA_EXCEEDED' })
     const more = await drape.createAccount(0, { storageMegabytes: 100 })
     expect((await upload(more.apiKey)).status).toBe(201)
+  })
+
+  it('counts the masks of try-ons', async () => {
+    const { apiKey: key } = await drape.createAccount(9, { storageMegabytes: 1 })
+    const { imageId } = (await upload(key)).body
+    await fill(key)
+    // As square as the photo.
+    const tryOn = async (side: number) => {
+      const noise = { type: 'gaussian' as const, mean: 128, sigma: 60 }
+      const create = { width: side, height: side, channels: 3 as const, background: '#000', noise }
+      const body = new FormData()
+      body.set('mask', new Blob([new Uint8Array(await sharp({ create }).greyscale().png().toBuffer())]), 'mask')
+      const data = {
+        person: { image: { source: { id: imageId } } },
+        products: [{ title: 'T-shirt', images: [{ source: { url: 'https://shop.example/1.jpg' } }] }],
+        output: { engine: 'mock', mask: { image: { source: { fileKey: 'mask' } } } },
+      }
+      body.set('data', JSON.stringify(data))
+      return drape.call('POST', '/tryon/v1/try-on', { key, body })
+    }
+    expect((await tryOn(64)).status).toBe(201)
+    expect(await tryOn(1500)).toMatchObject({ status: 402, body: { code: 'QUOTA_EXCEEDED' } })
   })
 })
 
