@@ -253,22 +253,19 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(await read('h1')).toBe('Already done')
     await look('already-done')
     await visit(`/shops/new?account=${contents.accountId}`)
-    await own.type('[name=name]', 'A name that is not lost')
+    await own.type('[name=name]', 'A name that is typed too late')
     await own.evaluate('for (const form of document.forms) form.noValidate = true')
     const [{ value: token }] = await own.browserContext().cookies()
     await dashboard.database.query(sql.unsafe`
       update operator_sessions set seen_at = now() - interval '31 minutes' where hash = sha256(${token}::text::bytea)`)
     await submit('/shops')
-    expect(await read('main')).toContain('Sign in again to return to the form')
+    expect(await read('main')).toContain('Your last request was not executed')
     expect(await own.$eval('main > [role=alert]', ({ className }) => className)).toBe('caution')
     await look('session-ended')
     await own.type('[name=email]', OPERATOR.email)
     await own.type('[name=password]', OPERATOR.password)
     await submit('/sign-in')
-    expect(await own.$eval('[name=name]', (field) => (field as unknown as { value: string }).value)).toBe(
-      'A name that is not lost',
-    )
-    await look('form-returned')
+    expect(new URL(own.url()).pathname).toBe('/shops/new')
     expect(violations).toEqual([])
     await own.browserContext().close()
   })
@@ -301,12 +298,15 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   it('sees the controls of a row level, whatever the length of their labels', async () => {
     const tops = async (path: string) => {
       await open(path)
-      return page.$$eval('.pair > .field input', (inputs) => inputs.map((one) => one.getBoundingClientRect().top))
+      return page.$$eval('.pair > .field input', (inputs) =>
+        inputs.map((one) => [one.getAttribute('name'), one.getBoundingClientRect().top] as const),
+      )
     }
     await page.setViewport(SIZES.desktop)
-    const [writes, reads, monthly] = (await tops('/accounts/new')).slice(4)
-    expect([reads, monthly]).toEqual([writes, writes])
-    expect(new Set((await tops('/shops/new')).slice(0, 3)).size).toBe(1)
+    const { writesPerMinute, readsPerMinute, monthlyGenerations } = Object.fromEntries(await tops('/accounts/new'))
+    expect(writesPerMinute).toBeGreaterThan(0)
+    expect([readsPerMinute, monthlyGenerations]).toEqual([writesPerMinute, writesPerMinute])
+    expect(new Set((await tops('/shops/new')).slice(0, 3).map(([, top]) => top)).size).toBe(1)
   })
 
   it('returns from a page to its list, and from an unknown page to the overview', async () => {
