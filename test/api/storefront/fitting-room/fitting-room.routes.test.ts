@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
-import { sql } from '../../../../api/shared/database/database.ts'
+import { Type } from '../../../../api/shared/contract/schema.ts'
+import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
@@ -254,15 +255,17 @@ describe('POST /public/fitting-room', async () => {
       await createProduct(worn, { key: account.apiKey, classifications: { type: 'on_model' } })
       return enter({ userImageId, productId: worn }, by)
     }
-    const accepted = await until(async () => {
-      const answer = await enterBy('studio')
-      return answer.status === 200 && answer
-    })
-    expect(
-      await drape.database.one(sql.unsafe`
+    const Accepted = Type.Object({ engine: Type.String(), types: Type.Array(Type.String()) })
+    // Until the service knows both engines it uses that of the installation.
+    const { types } = await until(async () => {
+      const { status, body } = await enterBy('studio')
+      if (status !== 200) return false
+      const { engine, ...made } = await drape.database.one(sql.type(rowType(Accepted))`
         select generations.engine, payload->'garmentTypes' as types from generations join outbox on generation_id = generations.id
-        where generations.id = ${accepted.body.jobId}`),
-    ).toEqual({ engine: 'studio', types: ['flat_lay', 'on_model'] })
+        where generations.id = ${body.jobId}`)
+      return engine === 'studio' && made
+    })
+    expect(types).toEqual(['flat_lay', 'on_model'])
     expect(await enterBy('warp')).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })
     await update(sql.unsafe`delete from published_engines`)
   })
