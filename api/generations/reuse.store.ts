@@ -18,7 +18,7 @@ interface Kind {
 /**
  * SQL fragments of the acceptance for calls of one kind, which add nothing for an account that reuses no results. `ctes`: `earlier`
  * (id, fingerprint, source) of each `allowed` call, the source being the newest completed generation whose result the call would make
- * again, or null. The fingerprint is of all that decides a result, and of the end user: nobody gets the result of another.
+ * again, or null. The fingerprint covers everything that decides a result, and the end user, so that nobody gets the result of another person.
  */
 export function reuseParts({ reuse, cost, engine, garmentTypes }: Kind, safetyLevel: ReturnType<typeof sql.fragment>) {
   if (!reuse) {

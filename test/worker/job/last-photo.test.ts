@@ -63,7 +63,7 @@ describe('the photo of the last job', () => {
     const garment = await readFile(new URL('../../../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url))
     const other = { garment, garmentHash: 'stripes' }
     const { image, found } = await dress(lastPhoto, other)
-    // The judge looks at the result.
+    // The parser labels the result, which is then judged.
     expect(runs).toEqual(['parser'])
     const alone = await dress(undefined, other)
     expect(Buffer.compare(image, alone.image)).toBe(0)
