@@ -1,6 +1,9 @@
-import type { Colours, Mask } from '../../../vision/raster/plane.ts'
+import { below, invert } from '../../../vision/raster/mask.ts'
+import { dilate } from '../../../vision/raster/morphology.ts'
+import type { Colours, Mask, Plane } from '../../../vision/raster/plane.ts'
 import type { Reduced } from '../../../vision/raster/reduce.ts'
 import type { WornLower } from '../fit/lower/fitting.ts'
+import { BACKGROUND_MARGIN, MAYBE_PERSON } from './tuning.ts'
 
 /** Replacement of a worn garment's pixel that the new garment does not hide, from back to front. */
 export const KEEP = 0
@@ -43,4 +46,9 @@ export interface LowerRemoval {
   readonly skin: Mask
   readonly worn: WornLower
   readonly warnings: readonly string[]
+}
+
+/** The person with a margin: the mask is unreliable at its edge, and a rim of cloth would colour the background. `unit` is the body unit in px. */
+export function nearPerson(mask: Plane, unit: number): Mask {
+  return dilate(invert(below(mask, MAYBE_PERSON)), BACKGROUND_MARGIN * unit)
 }

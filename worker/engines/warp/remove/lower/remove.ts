@@ -30,19 +30,8 @@ import { enlargeByFactor, reduceMasked } from '../../../../vision/raster/reduce.
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { FittedLegs, WornLower } from '../../fit/lower/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
-import type { LowerRemoval } from '../removal.ts'
-import {
-  BACKGROUND_MARGIN,
-  BARE_LEG,
-  LEG_RIM,
-  LEG_ROUND,
-  LEG_TONE,
-  MAX_WITHOUT_SKIN,
-  MAYBE_PERSON,
-  MIN_FILLED,
-  WARNED,
-  WORN_LIGHT,
-} from '../tuning.ts'
+import { type LowerRemoval, nearPerson } from '../removal.ts'
+import { BARE_LEG, LEG_RIM, LEG_ROUND, LEG_TONE, MAX_WITHOUT_SKIN, MIN_FILLED, WARNED, WORN_LIGHT } from '../tuning.ts'
 
 /**
  * Removes the worn trousers or skirt where `cover` (0 to 1, the new garment) does not hide it and `allowed` permits it: legs
@@ -69,7 +58,7 @@ export function removeLower(
   const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
   // Background also continues under the soft edges of the legs.
   const behind = featherMask(tones ? union(background, skin) : background, 0.7)
-  const unknown = dilate(invert(below(input.person.mask, MAYBE_PERSON)), BACKGROUND_MARGIN * input.body.unit)
+  const unknown = nearPerson(input.person.mask, input.body.unit)
   paintLayer(layer, continueTexture(photo, { unknown, wanted: invert(below(behind, 1e-3)) }), behind)
   if (tones) paintLayer(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
   const bare = withValue(background, input.person.mask, { over: 0.5 })

@@ -21,15 +21,13 @@ import { norm } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
+import { BACKGROUND, GARMENT, KEEP, LOWER, nearPerson, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
 import {
   ARM_OUTLINE,
-  BACKGROUND_MARGIN,
   MAX_BELOW_HEM,
   MAX_BULK,
   MAX_OF_SKIN_COLOUR,
   MAX_WITHOUT_SKIN,
-  MAYBE_PERSON,
   MIN_FILLED,
   MIN_LOWER_SEEN,
   SKIN_COLOURED,
@@ -55,8 +53,8 @@ export function removeUpper(
   const { body, person } = fitting
   // Fills are smooth: cells of 1/64 body unit are fine enough.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const wall = outsideOf(person.mask, BACKGROUND_MARGIN * body.unit)
-  const outside = reduceMasked(photo, wall, factor)
+  const unknown = nearPerson(person.mask, body.unit)
+  const outside = reduceMasked(photo, invert(unknown), factor)
   const background = fillSmoothly(outside.colours, outside.weight)
   const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
   const zones = assignZones(fitting, worn, garment)
@@ -70,7 +68,7 @@ export function removeUpper(
   if (areas.background > 0) {
     const share = backgroundShare(canvas, person.mask)
     const wanted = invert(below(share, 1e-3))
-    paint(canvas, { cells: continueTexture(photo, { unknown: invert(wall), wanted }), factor: 1 }, share)
+    paint(canvas, { cells: continueTexture(photo, { unknown, wanted }), factor: 1 }, share)
   }
   const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { photo, worn, factor })
   if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
@@ -113,11 +111,6 @@ function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boo
   if (skinColour === null || countSet(top) === 0) return false
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
   return norm(a, b) < SKIN_COLOURED.tint && Math.abs(l) < SKIN_COLOURED.lightness
-}
-
-// With a margin, because the mask is unreliable at its edge and a rim of cloth would colour the background.
-function outsideOf(mask: Plane, margin: number): Mask {
-  return invert(dilate(invert(below(mask, MAYBE_PERSON)), margin))
 }
 
 // False if too little of the lower garment is visible to continue it.
