@@ -76,7 +76,7 @@ export const OutfitLayer = named(
     }),
     applied: Type.Optional(
       Type.Boolean({
-        description: 'When COMPLETED: whether the image shows the product. False only with partial: allowed.',
+        description: 'When COMPLETED: whether the person wears the product. False only with partial: allowed.',
       }),
     ),
     quality: Type.Optional(

@@ -15,7 +15,8 @@ export interface TestInput {
 /** Warnings about photos and results, as workers report them. */
 export const TEST_WARNINGS: readonly string[] = [
   ...['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'],
-  ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING', 'SAFETY_CHECK_SKIPPED', 'PRODUCT_LEFT_OUT'],
+  ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING', 'SAFETY_CHECK_SKIPPED'],
+  ...['PRODUCT_HIDDEN', 'PRODUCT_LEFT_OUT'],
   ...[
     'OLD_HEM_VISIBLE',
     'OLD_GARMENT_REMAINS',

@@ -86,6 +86,8 @@ export interface EngineResult {
   readonly labels?: PersonLabels
   /** What the product photo shows, if the engine detects it. */
   readonly detected?: Detected
+  /** Whether the picture shows no top and no jacket under the garment, which then need not be drawn first. */
+  readonly hidesTops?: boolean
   /** Warnings for the viewer, as upper-case codes. */
   readonly warnings: readonly string[]
   /** Milliseconds per stage. */

@@ -90,6 +90,8 @@ export interface TryOnResult extends ResultImage {
   readonly detected: Detected | null
   /** The person's, for the next layer of an outfit; absent without a person. */
   readonly body?: FaceAndHands
+  /** As of the engine's result. */
+  readonly hidesTops?: boolean
   /** Analysis of a photo that was not analysed before: only for `crop: 'auto'`. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
   readonly engine: {

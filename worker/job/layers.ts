@@ -38,13 +38,13 @@ interface Drawn {
 export interface DrawnLayers extends TryOnResult {
   /** What became of each product of an outfit, in the order of the call; absent for a single product. */
   readonly layers?: readonly LayerOutcome[]
-  /** The applied products. */
+  /** The applied products but the hidden ones. */
   readonly applied: readonly Drawn[]
 }
 
 /**
  * Draws the products of a job, the innermost first, each on the result of the one before. Throws the first refusal; if the job may lack
- * products, only when all are refused.
+ * products, only when all are refused. A product that another one hides is applied, but not in the picture.
  */
 export async function drawLayers(
   job: TryOnJob,
@@ -52,16 +52,31 @@ export async function drawLayers(
   draw: (pass: PlacedPass) => Promise<TryOnResult>,
 ): Promise<DrawnLayers> {
   const passes = passesOf(job)
-  const applied: (Drawn & { readonly under: Under })[] = []
+  let applied: AppliedPass[] = []
+  const hidden = new Set<number>()
   const refusals = new Map<number, DrapeError>()
   let under = photo
   for (const [i, pass] of passes.entries()) {
     const isLast = i === passes.length - 1
-    const progress = [i / passes.length, (i + 1) / passes.length] as const
+    const [start, end] = [i / passes.length, (i + 1) / passes.length]
     try {
-      const result = await draw({ ...pass, under, isLast, progress })
-      applied.push({ pass, under, result })
-      under = { photo: result.image, crop: cropOfResult(job, under, result), body: result.body }
+      const result = await draw({ ...pass, under, isLast, progress: [start, end] })
+      const hides = result.hidesTops ? applied.filter((other) => isTop(other.pass)) : []
+      // The removal of a product that nobody sees would leave traces.
+      const drawn =
+        hides.length === 0
+          ? { pass, under, result }
+          : {
+              ...{ pass, under: hides[0].under },
+              result: await draw({ ...pass, under: hides[0].under, isLast, progress: [end, end] }),
+            }
+      for (const other of hides) hidden.add(other.pass.index)
+      applied = [...applied.filter((other) => !hides.includes(other)), drawn]
+      under = {
+        photo: drawn.result.image,
+        crop: cropOfResult(job, drawn.under, drawn.result),
+        body: drawn.result.body,
+      }
     } catch (error) {
       if (!mayLeaveOut(error, job)) throw error
       refusals.set(pass.index, error)
@@ -74,7 +89,15 @@ export async function drawLayers(
   const result = isFinished
     ? last.result
     : await draw({ ...last.pass, under: last.under, isLast: true, progress: [1, 1] })
-  return summarise(job, [...applied, { pass: last.pass, result }], refusals)
+  return summarise(job, [...applied, { pass: last.pass, result }], { hidden, refusals })
+}
+
+interface AppliedPass extends Drawn {
+  readonly under: Under
+}
+
+function isTop({ layer }: Pass): boolean {
+  return layer === 'tops' || layer === 'outerwear'
 }
 
 function passesOf({ product, layers }: TryOnJob): Pass[] {
@@ -94,11 +117,13 @@ function mayLeaveOut(error: unknown, { options }: TryOnJob): error is DrapeError
   return options.partial === true && error instanceof DrapeError && !error.retryable && error.check === undefined
 }
 
-function summarise(
-  { layers }: TryOnJob,
-  applied: readonly Drawn[],
-  refusals: ReadonlyMap<number, DrapeError>,
-): DrawnLayers {
+/** Indexes of the products that the picture does not show, and why others were left out. */
+interface Absent {
+  readonly hidden: ReadonlySet<number>
+  readonly refusals: ReadonlyMap<number, DrapeError>
+}
+
+function summarise({ layers }: TryOnJob, applied: readonly Drawn[], { hidden, refusals }: Absent): DrawnLayers {
   const results = applied.map(({ result }) => result)
   const last = results[results.length - 1]
   if (!layers) return { ...last, applied }
@@ -109,22 +134,28 @@ function summarise(
   const warnings = results.flatMap((result) => result.warnings)
   return {
     ...last,
-    warnings: [...new Set([...warnings, ...(refusals.size > 0 ? ['PRODUCT_LEFT_OUT'] : [])])],
+    warnings: [
+      ...new Set([
+        ...warnings,
+        ...(hidden.size > 0 ? ['PRODUCT_HIDDEN'] : []),
+        ...(refusals.size > 0 ? ['PRODUCT_LEFT_OUT'] : []),
+      ]),
+    ],
     timings,
     category: null,
-    // That of the worst layer.
+    // That of the worst layer that is seen.
     quality: qualities.length === 0 ? null : Math.min(...qualities),
-    layers: layers.map((_, index) => outcomeOf(index, applied, refusals)),
+    layers: layers.map((_, index) => outcomeOf(index, applied, { hidden, refusals })),
     applied,
   }
 }
 
-function outcomeOf(index: number, applied: readonly Drawn[], refusals: ReadonlyMap<number, DrapeError>): LayerOutcome {
+function outcomeOf(index: number, applied: readonly Drawn[], { hidden, refusals }: Absent): LayerOutcome {
   const result = applied.find(({ pass }) => pass.index === index)?.result
   const refusal = refusals.get(index)
   return {
-    applied: result !== undefined,
-    warnings: result?.warnings ?? [],
+    applied: refusal === undefined,
+    warnings: hidden.has(index) ? ['PRODUCT_HIDDEN'] : (result?.warnings ?? []),
     quality: result?.quality ?? null,
     errorCode: refusal?.code ?? null,
     errorMessage: refusal?.message ?? null,

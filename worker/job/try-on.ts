@@ -65,7 +65,7 @@ interface Composed extends Pick<ResultImage, 'seed' | 'quality' | 'changed'> {
 
 type Made = Pick<
   TryOnResult,
-  'others' | 'refused' | 'warnings' | 'timings' | 'category' | 'detected' | 'found' | 'body'
+  'others' | 'refused' | 'warnings' | 'timings' | 'category' | 'detected' | 'hidesTops' | 'found' | 'body'
 > & {
   readonly best: Composed
 }
@@ -159,6 +159,7 @@ async function drawBitmap(
     timings: first.timings,
     category: category ?? first.detected?.category ?? null,
     detected: first.detected ?? null,
+    hidesTops: first.hidesTops,
     found,
     ...(person && { body: { face: person.face, hands: person.hands } }),
   }

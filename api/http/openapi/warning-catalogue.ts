@@ -32,6 +32,10 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'The safety level is `standard`, and a check of the images was unavailable.',
     cure: 'Check the images; ask the operator to repair the check.',
   },
+  PRODUCT_HIDDEN: {
+    cause: 'Another product of the outfit is worn over it and hides it.',
+    cure: 'Leave it out, or choose a jacket that is open in the photo.',
+  },
   PRODUCT_LEFT_OUT: { cause: 'The outfit lacks a product.', cure: 'See `layers`.' },
   OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: checkResult },
   OLD_GARMENT_REMAINS: { cause: 'Part of the worn garment remains visible.', cure: checkResult },

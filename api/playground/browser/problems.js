@@ -166,6 +166,7 @@ const WARNINGS = {
   GARMENT_STRETCHED: 'The product was stretched considerably.',
   GARMENT_FROM_MODEL: 'The product was cut off the person who wears it in its image.',
   SLEEVE_FOLDED: 'A sleeve is folded in the image of the product.',
+  PRODUCT_HIDDEN: 'A product of the outfit is hidden by another one.',
   PRODUCT_LEFT_OUT: 'The result lacks a product.',
   RESULT_ENLARGED: 'The result was enlarged. A larger photo gives a sharper result.',
   SEED_IGNORED: 'This engine ignores the seed.',

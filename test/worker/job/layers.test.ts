@@ -109,6 +109,56 @@ it('leaves out what the engine refuses, and finishes the layer below', async () 
   expect(drawn.applied.map(({ pass }) => pass.index)).toEqual([1])
 })
 
+it('draws a closed jacket on the picture without the tops that it hides', async () => {
+  const hides = new Map([['outerwear 0', 0.4]])
+  const pen = createPen()
+  const draw = async (pass: PlacedPass) => {
+    const result = await pen.draw(pass)
+    const quality = hides.get(pass.product.id) ?? (pass.layer === 'tops' ? 0.2 : 0.9)
+    return { ...result, quality, hidesTops: hides.has(pass.product.id), warnings: [`OF_${pass.layer}`] }
+  }
+  const drawn = await drawLayers(jobOf(['outerwear', 'tops', 'bottoms', 'outerwear']), PHOTO, draw)
+  expect(pen.steps()).toEqual([
+    [2, 'bottoms 2', 'auto', ''],
+    [1, 'tops 1', 'none', ''],
+    [0, 'outerwear 0', 'none', ''],
+    [0, 'outerwear 0', 'none', ''],
+    [3, 'outerwear 3', 'none', 'last'],
+  ])
+  expect(Buffer.from(drawn.image).toString()).toBe('photo + bottoms 2 + outerwear 0 + outerwear 3.')
+  expect(drawn).toMatchObject({ warnings: ['OF_bottoms', 'OF_outerwear', 'PRODUCT_HIDDEN'], quality: 0.4 })
+  expect(drawn.layers?.[1]).toEqual({
+    applied: true,
+    warnings: ['PRODUCT_HIDDEN'],
+    quality: null,
+    errorCode: null,
+    errorMessage: null,
+  })
+  expect(drawn.layers?.map(({ applied }) => applied)).toEqual([true, true, true, true])
+  expect(drawn.applied.map(({ pass }) => pass.index)).toEqual([2, 0, 3])
+  expect(pen.passes.map(({ progress }) => progress)).toEqual([
+    [0, 1 / 4],
+    [1 / 4, 2 / 4],
+    [2 / 4, 3 / 4],
+    [3 / 4, 3 / 4],
+    [3 / 4, 1],
+  ])
+})
+
+it('keeps the top if the jacket that hides it is refused without it', async () => {
+  const pen = createPen()
+  const draw = async (pass: PlacedPass) => {
+    if (pass.layer === 'outerwear' && pass.under.crop === 'auto') throw refusal
+    return { ...(await pen.draw(pass)), hidesTops: true }
+  }
+  const drawn = await drawLayers(jobOf(['tops', 'outerwear'], { partial: true }), PHOTO, draw)
+  expect(Buffer.from(drawn.image).toString()).toBe('photo + tops 0.')
+  expect(drawn.layers?.map(({ applied, warnings }) => [applied, warnings])).toEqual([
+    [true, []],
+    [false, []],
+  ])
+})
+
 it('throws the first refusal of all, of a job that needs all products, of a safety check, and errors to retry', async () => {
   const other = new DrapeError('PRODUCT_IMAGE_FETCH_FAILED', 'It is gone.')
   const all = createPen({ 'bottoms 1': refusal, 'tops 0': other })

@@ -100,7 +100,8 @@ async function dress(model: BodyModel, garment: PreparedGarment, stages: Stages)
   const { view, landmarks, layers, removal } = removed
   const warnings = garment.presentation === 'on_model' ? ['GARMENT_FROM_MODEL'] : []
   const found = [...new Set([...fitting.warnings, ...layers.warnings, ...removal.warnings])]
-  return { composed, view, landmarks: toFrame(view, landmarks), warnings: [...warnings, ...found] }
+  const hidesTops = fitting.kind === 'upper' && fitting.placement.openFront === null
+  return { composed, view, landmarks: toFrame(view, landmarks), hidesTops, warnings: [...warnings, ...found] }
 }
 
 /** Whether garments of a category usually need the legs; null if unknown. */

@@ -94,6 +94,7 @@ describe('the layers of an outfit by warp', () => {
     const { bitmap: mustard } = await readGarment(FIXTURES, 'tshirt_mustard')
     const shirt = await wear(figure.bitmap, mustard, 'tops')
     const jacket = await wear(shirt.whole, garment.bitmap, 'outerwear')
+    expect([shirt, jacket].map(({ hidesTops }) => hidesTops)).toEqual([true, false])
     const { landmarks = {} } = jacket
     const middle = [1, 2, 3].map((i) => {
       const [left, right] = [landmarks[`front_${i}_l`], landmarks[`front_${i}_r`]]
