@@ -4,6 +4,7 @@ import { decodeImage, encodeImage } from '../../api/shared/image/image.ts'
 import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import type { TryOnRequest } from '../../worker/inference/protocol.ts'
+import { warmUp } from '../../worker/inference/self-test.ts'
 import { tryOn } from '../../worker/job/try-on.ts'
 import { runGarmentModels } from '../../worker/vision/garment/garment-models.ts'
 import { LONGEST, prepareProduct } from '../../worker/vision/garment/prepare-product.ts'
@@ -12,12 +13,13 @@ import { timeRuns } from './model-runs.ts'
 import { bySize } from './size.ts'
 
 const ROUNDS = bySize({ smallest: 1, usual: 5 })
+const WARM_MS = bySize({ smallest: 0, usual: 30_000 })
 const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
 const SAMPLES = new URL('../samples/', import.meta.url)
 
 export const warpJob: Benchmark = {
   id: 'P11',
-  what: 'a try-on by the warp engine against its model runs and the minimal image work',
+  what: 'a try-on by the warp engine in a warm worker, against its model runs and the minimal image work',
   unit: 'ms',
   better: 'lower',
   goal: 2.5,
@@ -35,14 +37,18 @@ export const warpJob: Benchmark = {
         signal: new AbortController().signal,
         onProgress: () => {},
       })
+    await warmUpAsWorker({ models, engines })
     const jobs: number[] = []
+    const cpu: number[] = []
     const bare: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
       spent.ms = 0
-      const started = performance.now()
+      const [started, used] = [performance.now(), process.cpuUsage()]
       // Another hash each time, so that the garment is not cached.
       const { image } = await run(`round ${round}`)
       jobs.push(performance.now() - started)
+      const { user, system } = process.cpuUsage(used)
+      cpu.push((user + system) / 1000)
       bare.push(spent.ms + (await measureImages({ photo, garment, image })))
     }
     const passes = await countPasses(async () => {
@@ -53,9 +59,19 @@ export const warpJob: Benchmark = {
     return {
       ours: Math.min(...jobs.slice(1)),
       anchor: Math.min(...bare.slice(1)),
-      note: `${passes} passes write more than ${LARGE} values`,
+      note: `the first job ${jobs[0].toFixed()} ms; processor time ${Math.min(...cpu.slice(1)).toFixed()} ms; ${passes} passes write more than ${LARGE} values`,
     }
   },
+}
+
+/** What a worker does from its start to its first job. */
+async function warmUpAsWorker(parts: Omit<Parameters<typeof warmUp>[0], 'signal'>): Promise<void> {
+  const signal = AbortSignal.timeout(WARM_MS)
+  try {
+    await warmUp({ ...parts, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }
 
 const LARGE = 150_000
