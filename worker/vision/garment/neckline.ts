@@ -28,27 +28,29 @@ export interface Neckline {
 const POINTS = 61
 // Min depth over width of the outline's own dip for a front neckline, as in an open cardigan.
 const OPEN_DIP = 0.42
-// Depth of a crew neck over the distance of the neck corners.
-const USUAL_DEPTH = 0.45
+// Depth of a crew neck over the distance of the neck corners, and its max over the torso's width: a wide neck is no deeper.
+const USUAL_DEPTH = { overCorners: 0.45, overTorso: 0.2 } as const
 
 /**
  * The front neckline: the line between the neck corners that separates the front below from the visible inside of the back
  * above. `image` is premultiplied RGBA, 0 to 255; `corners` are the neck corners and `contour` the closed outline in px of
- * `image`. On a person (`worn`) the neck hides the inside of the back.
+ * `image`, `torsoWidth` the width below the armpits. On a person (`worn`) the neck hides the inside of the back.
  */
 export function findNeckline(
   image: Pixels,
-  { contour, worn }: { contour: readonly Point[]; worn: boolean },
+  { contour, torsoWidth, worn }: { contour: readonly Point[]; torsoWidth: number; worn: boolean },
   corners: readonly [Point, Point],
 ): Neckline {
   const rim = upperRim(contour, corners)
-  const dip = dipOf(rim, corners) / Math.max(1, distance(...corners))
+  const width = Math.max(1, distance(...corners))
+  const dip = dipOf(rim, corners) / width
   if (dip > OPEN_DIP || worn) return { points: resample(rim, POINTS), found: true, depth: dip }
   const patch = collarPatch(image, corners)
   const edges = measureCollarEdges(patch)
   const label = findCollarLabel(patch)
-  const depth = depthBelow(label)
-  const free = findPath(edges)
+  const usual = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
+  const depth = label ? depthBelow(label, usual) : usual
+  const free = findPath(edges, usual)
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
   const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii(depth)
   const points = drawPath(patch, radii).map(patch.toImage)
@@ -60,9 +62,8 @@ const BELOW_LABEL = 0.02
 // Distance of the front's edge above a print.
 const ABOVE_PRINT = 0.06
 
-function depthBelow(label: CollarLabel | null): number {
-  if (!label) return USUAL_DEPTH
-  return Math.max(Math.min(USUAL_DEPTH, label.print - ABOVE_PRINT), label.bottom + BELOW_LABEL)
+function depthBelow(label: CollarLabel, usual: number): number {
+  return Math.max(Math.min(usual, label.print - ABOVE_PRINT), label.bottom + BELOW_LABEL)
 }
 
 function isBelow({ steps }: CollarPath, { half, bottom }: CollarLabel): boolean {
@@ -99,9 +100,9 @@ const BUSY = 0.11
 // neckline, and max depth, below which lies the print. By eye on real photos.
 const CLEAR = { busyness: 0.17, gain: 0.55, overUsual: 1.3, deepest: 0.6 } as const
 
-function findPath(edges: CollarEdges): CollarPath | null {
-  if (edges.busyness > CLEAR.busyness) return findUsualPath(edges, USUAL_DEPTH)
-  if (edges.busyness > BUSY) return findClearPath(edges)
+function findPath(edges: CollarEdges, usual: number): CollarPath | null {
+  if (edges.busyness > CLEAR.busyness) return findUsualPath(edges, usual)
+  if (edges.busyness > BUSY) return findClearPath(edges, usual)
   const round = findUpTo(edges, 0.75)
   const any = findUpTo(edges, Number.POSITIVE_INFINITY)
   if (!round || !any) return null
@@ -110,8 +111,8 @@ function findPath(edges: CollarEdges): CollarPath | null {
 }
 
 // A path that is much clearer than that of a usual neckline, or the latter.
-function findClearPath(edges: CollarEdges): CollarPath | null {
-  const usual = findUsualPath(edges, USUAL_DEPTH)
+function findClearPath(edges: CollarEdges, usualDepth: number): CollarPath | null {
+  const usual = findUsualPath(edges, usualDepth)
   const free = findUpTo(edges, CLEAR.deepest)
   if (!free || free.gain < CLEAR.gain || free.gain < CLEAR.overUsual * (usual?.gain ?? 0)) return usual
   return preferInner(edges, free)

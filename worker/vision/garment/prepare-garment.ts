@@ -78,10 +78,7 @@ function prepareUpper(cut: CutOut, outline: UpperOutline, worn?: WornFront): Pre
     )
   const neckline = openFront
     ? { points: necklineOfOpenFront(openFront), found: true }
-    : findNeckline(image, { contour: outline.contour, worn: worn !== undefined }, [
-        landmarks[0].neck,
-        landmarks[1].neck,
-      ])
+    : findNeckline(image, { ...outline, worn: worn !== undefined }, [landmarks[0].neck, landmarks[1].neck])
   return {
     kind: outline.kind,
     kindFrom: outline.kindFrom,

@@ -175,7 +175,7 @@ export function findNeckCorners(
   shoulders: readonly [Point, Point],
 ): readonly [Point, Point] {
   const corner = (side: Side, shoulder: Point) => {
-    const farthest = Math.max(0.16 * torsoWidth, Math.min(0.4 * torsoWidth, shoulder.x - 0.03 * torsoWidth))
+    const farthest = Math.max(0.16 * torsoWidth, Math.min(0.55 * torsoWidth, shoulder.x - 0.03 * torsoWidth))
     return highest(shape, side, { from: 0.09 * torsoWidth, to: farthest }) ?? { x: side * shoulder.x, y: shoulder.y }
   }
   const left = corner(-1, shoulders[0])

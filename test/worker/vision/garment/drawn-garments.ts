@@ -71,6 +71,18 @@ export const CUTS = {
       ['hem', 0.265, 0.86],
     ],
   },
+  boatNeck: {
+    neck: { x: 0.22, y: 0.16 },
+    front: 0.225,
+    back: 0.175,
+    corners: [
+      ['shoulder', 0.26, 0.18],
+      ['sleeve_out', 0.44, 0.6],
+      ['sleeve_in', 0.36, 0.62],
+      ['armpit', 0.25, 0.38],
+      ['hem', 0.25, 0.86],
+    ],
+  },
   longSleeve: {
     neck: NECK,
     front: 0.25,

@@ -73,6 +73,17 @@ describe('the neckline', () => {
     expect(depthOf(garment.neckline)).toBeLessThan(0.55)
   })
 
+  it.each([undefined, [30, 40, 90] as const])(
+    'of a boat neck is as wide and as shallow as it is, stripes %j',
+    (stripes) => {
+      const drawing = { cut: CUTS.boatNeck, colour: [235, 235, 230], stripes, background: BACKGROUND } as const
+      const { bitmap, landmarks } = drawGarment(drawing)
+      const { neckline, torsoWidth } = prepareUpper(bitmap)
+      expect(distance(neckline[0], neckline[60]) / torsoWidth).toBeCloseTo(0.44 / 0.5, 1)
+      expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
+    },
+  )
+
   it('ignores stripes', () => {
     const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: BACKGROUND }
     const { neckline } = prepareUpper(drawGarment(drawing).bitmap)
