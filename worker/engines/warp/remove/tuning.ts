@@ -111,8 +111,13 @@ export const MAYBE_PERSON = 0.08
 export const SKIN_SEEN = { tone: 0.004, body: 0.03 } as const
 /** Max difference in tint and L between skin and face, and min distance in px from the border. */
 export const FACE_TONE = { tint: 12, lightness: 40, inside: 2.5 } as const
-/** Quantiles of the tones, by L, that are excluded at the dark end (cast shadows) and at the light end. */
-export const TONES = { dark: 0.35, light: 0.92 } as const
+/**
+ * Quantiles of the tones, by L, that are excluded at the dark end (cast shadows; of a neck also the shade of the chin, which a chest is not
+ * in) and at the light end.
+ */
+export const TONES = { dark: 0.35, shade: 0.6, light: 0.92 } as const
+/** L, a and b of a chest minus those of the neck's lighter tones: as medians of 45 real photos with a bare chest have it. */
+export const CHEST_TONE = [3, -1, -1.5] as const
 /** Fade-out length of the difference to real skin, and its max in L, a and b. */
 export const MEETING = { fading: 0.16, max: 25 } as const
 /** L by which a limb is lighter in its middle, darker at its edge, and darker below its bone than above: light comes from above. */

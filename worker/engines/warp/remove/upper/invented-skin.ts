@@ -26,7 +26,7 @@ import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.t
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { norm } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
-import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
+import { CHEST_TONE, FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
 
 export interface InventedSkin {
   /** CIE Lab of the downscaled bitmap. */
@@ -94,7 +94,9 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   )
   const chest = withValue(withValue(clean, across, { over: -0.3, under: 0.3 }), along, { over: -0.42, under: 0.45 })
   const minSamples = SKIN_SEEN.tone * body.unit ** 2
-  const middles = [...arms, chest, ...hands].map((region) => middleTones(lab, clean, { region, minSamples }))
+  const middles = [...arms, chest, ...hands].map((region) =>
+    middleTones(lab, clean, { region, minSamples, dark: region === chest ? TONES.shade : TONES.dark }),
+  )
   const all = union(createMask(clean), ...middles.filter((middle) => middle !== null))
   const seen = parts.hasFace ? intersect(parts.skin, regions.head) : parts.skin
   const any = countSet(all) >= 1.5 * minSamples ? all : seen
@@ -103,6 +105,7 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     return fillSmoothly(colours, weight)
   }
   const base = carryOn(middles[2] ?? any)
+  if (middles[2]) for (let i = 0; i < base.data.length; i++) base.data[i] += CHEST_TONE[i % 3]
   for (const side of [0, 1] as const) {
     const [arm, hand, share] = [middles[side], middles[3 + side], limbShare(fitting, side, factor)]
     // A hand is redder than its arm, and the neck is in other light: the arm is between them.
@@ -113,18 +116,18 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   return gaussianBlurColours(base, (0.03 * body.unit) / factor)
 }
 
-// Excludes the darkest third (cast shadows) and the highlights.
+// Excludes the darkest tones (cast shadows) and the highlights.
 function middleTones(
   lab: Colours,
   clean: Mask,
-  { region, minSamples }: { region: Mask; minSamples: number },
+  { region, minSamples, dark }: { region: Mask; minSamples: number; dark: number },
 ): Mask | null {
   const inside = intersect(clean, region)
   const tones: number[] = []
   for (let i = 0; i < inside.data.length; i++) if (inside.data[i]) tones.push(lab.data[i * 3])
   if (tones.length < minSamples) return null
   const sorted = Float32Array.from(tones).sort()
-  const low = sorted[Math.floor(TONES.dark * (sorted.length - 1))]
+  const low = sorted[Math.floor(dark * (sorted.length - 1))]
   const high = sorted[Math.floor(TONES.light * (sorted.length - 1))]
   return subset(inside, (i) => lab.data[i * 3] >= low && lab.data[i * 3] <= high)
 }
@@ -163,7 +166,11 @@ function shadeLimbs(
   const toEdge = distanceTo(invert(bare))
   const [left, right] = regions.arms
   for (let i = 0; i < light.data.length; i++) {
-    if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
+    if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) {
+      if (regions.shoulders.data[i])
+        light.data[i] = -LIMB_ROUND.edge * Math.max(0, 1 - toEdge.data[i] / left.bareRadius) ** LIMB_ROUND.power
+      continue
+    }
     const rimOfLeft = rimOf(left, i)
     const rimOfRight = rimOf(right, i)
     const arm = rimOfLeft <= rimOfRight ? left : right

@@ -35,7 +35,7 @@ import {
 } from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
-import { armsAndCover, bodyWithin } from './zone-evidence.ts'
+import { armsAndCover, armsAndShoulders, bodyWithin } from './zone-evidence.ts'
 import { assignZones } from './zones.ts'
 
 /**
@@ -200,7 +200,7 @@ function outlineArms(
   { zones, cover }: Canvas,
   { person, body, regions }: Pick<FittingRegions, 'person' | 'body' | 'regions'>,
 ): void {
-  const arms = withValue(intersect(regions.limbs, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
+  const arms = withValue(intersect(armsAndShoulders(regions), withLabel(cover, zones, SKIN)), cover, { under: SOLID })
   const edge = intersect(dilate(arms, 2), dilate(withLabel(cover, zones, BACKGROUND), 2))
   const outline = smoothOutline(armsAndCover(zones, person.mask, cover), {
     sigma: ARM_OUTLINE * body.unit,

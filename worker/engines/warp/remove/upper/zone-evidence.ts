@@ -133,16 +133,22 @@ export function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   for (let i = 0; i < zones.length; i++) if (enclosed.data[i]) zones[i] = SKIN
 }
 
-/** The outline of an old sleeve is as jagged as its pattern and its folds: an arm's is smooth. */
+/** Limbs and shoulders: the parts whose outline a garment that leaves them bare reveals. */
+export function armsAndShoulders({ limbs, shoulders }: FittingRegions['regions']): Mask {
+  return union(limbs, shoulders)
+}
+
+/** The outline of an old sleeve or strap is as jagged as its pattern and its folds: that of an arm and a shoulder is smooth. */
 export function smoothArms(zones: Uint8Array, { person, body: { unit }, regions }: FittingRegions, cover: Plane): void {
   const sigma = ARM_OUTLINE * unit
-  const arms = withValue(intersect(regions.limbs, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
+  const parts = armsAndShoulders(regions)
+  const arms = withValue(intersect(parts, withLabel(cover, zones, SKIN)), cover, { under: SOLID })
   const near = dilate(arms, 2 * sigma)
   const inside = armsAndCover(zones, person.mask, cover)
   const share = featherMask(inside, sigma)
   for (let i = 0; i < zones.length; i++) {
     if (!near.data[i] || cover.data[i] >= SOLID) continue
-    if (zones[i] === SKIN ? !regions.limbs.data[i] : inside.data[i]) continue
+    if (zones[i] === SKIN ? !parts.data[i] : inside.data[i]) continue
     if (share.data[i] > 0.5) zones[i] = SKIN
     else if (zones[i] === SKIN) zones[i] = BACKGROUND
   }

@@ -79,6 +79,49 @@ describe('removing the worn garment', () => {
     expect(bared.filter((i) => zones[i] !== SKIN)).toEqual([])
   })
 
+  it('gives a bared shoulder a smooth outline where the old strap is jagged', () => {
+    const photo = { ...figure.photo, data: figure.photo.data.slice() }
+    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
+    const { x: from } = landmarks.rightShoulder
+    const to = landmarks.nose.x - 25
+    const topOf = (data: ArrayLike<number>, wanted: number, x: number) => {
+      for (let y = 0; y < photo.height; y++) if (data[y * photo.width + x] === wanted) return y
+      return 0
+    }
+    // Every second fold is 4 px lower.
+    for (let x = Math.round(from); x < to; x++) {
+      if (x % 8 < 4) continue
+      for (let y = topOf(figure.person.mask.data, 1, x), end = y + 4; y < end; y++) {
+        mask.data[y * photo.width + x] = 0
+        photo.data.set(COLOURS.background, (y * photo.width + x) * 3)
+      }
+    }
+    const laid = layGarment({ ...figure.person, mask }, photo, drawGarment({ sleeves: 'none', neck: [84, 120] }))
+    const { zones } = removeUpper(laid.fitting, { photo: bitmapToColours(photo), garment: laid.flat })
+    const outline = Array.from({ length: 20 }, (_, k) => topOf(zones, SKIN, Math.round(to) - 22 + k))
+    const bends = outline.slice(2).map((y, k) => Math.abs(y - 2 * outline[k + 1] + outline[k]))
+    expect(Math.max(...bends)).toBeLessThanOrEqual(1)
+  })
+
+  it('gives a bared chest the tone of the neck without the shade of the chin', () => {
+    const low = drawGarment({ sleeves: 'none', neck: [84, 120] })
+    const chest = (shade: number) => {
+      const photo = { ...figure.photo, data: figure.photo.data.slice() }
+      const laid = layGarment(figure.person, photo, low)
+      const { parts } = laid.fitting
+      const data = parts.lab.data.slice()
+      const neck = [...parts.skin.data.keys()].filter(
+        (i) => parts.skin.data[i] && parts.along.data[i] > -0.4 && parts.along.data[i] < 0,
+      )
+      for (const [k, i] of neck.entries()) if (k < neck.length / 2) data[3 * i] -= shade
+      const fitting = { ...laid.fitting, parts: { ...parts, lab: { ...parts.lab, data } } }
+      const { layer, zones } = removeUpper(fitting, { photo: bitmapToColours(photo), garment: laid.flat })
+      const bared = [...zones.keys()].filter((i) => zones[i] === SKIN && Math.abs(parts.across.data[i]) < 0.2)
+      return bared.reduce((sum, i) => sum + layer.data[4 * i + 1], 0) / bared.length
+    }
+    expect(chest(20)).toBeGreaterThan(chest(0) - 6)
+  })
+
   it('rejects bare arms when no skin is visible', () => {
     const parts = { ...fitting.parts, skinColour: null }
     expect(() => removeUpper({ ...fitting, parts }, { photo: bitmapToColours(clothed), garment: flat })).toThrow(
