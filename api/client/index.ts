@@ -40,6 +40,7 @@ export type {
 export type {
   ImageInput,
   OutfitInput,
+  OutputInput,
   PersonInput,
   ProductFields,
   ProductImageInput,

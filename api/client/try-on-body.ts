@@ -20,10 +20,15 @@ export type ProductFields = Omit<ProductBody, 'externalId' | 'images'> & {
 /** A product of the catalog to create or update. */
 export type ProductInput = ProductFields & { readonly externalId: string }
 
+/** Options of the result. Takes the image of a mask as the photo of a person. */
+export type OutputInput = Omit<NonNullable<TryOn['output']>, 'mask'> & {
+  readonly mask?: { readonly image: PersonInput | { readonly source: PersonInput }; readonly keep?: boolean }
+}
+
 interface PersonFields {
   readonly person: PersonInput
   readonly externalUserId?: string
-  readonly output?: TryOn['output']
+  readonly output?: OutputInput
   /** What the person of the photo agreed to. */
   readonly consent?: TryOn['consent']
 }
@@ -67,7 +72,7 @@ export async function describeOutfit({
     // Untyped programs may omit it; the service returns the error.
     person: person && { image: { source: await describeSource(person, files) } },
     externalUserId,
-    output,
+    output: output && (await describeOutput(output, files)),
     consent,
     partial,
   }
@@ -109,8 +114,12 @@ async function describeFields(product: ProductFields & { externalId?: string }, 
   return { ...fields, images: described }
 }
 
-async function describeImage(image: ProductImageInput, files: Files) {
-  if (isFileInput(image) || 'url' in image) return { source: await describeSource(image, files) }
+async function describeOutput({ mask, ...output }: OutputInput, files: Files) {
+  return mask ? { ...output, mask: { ...mask, image: mask.image && (await describeImage(mask.image, files)) } } : output
+}
+
+async function describeImage(image: PersonInput | { readonly source: PersonInput }, files: Files) {
+  if (isFileInput(image) || !('source' in image)) return { source: await describeSource(image, files) }
   return { ...image, source: await describeSource(image.source, files) }
 }
 

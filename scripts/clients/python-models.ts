@@ -41,6 +41,9 @@ export async function presentPythonModels(python: string): Promise<string> {
   }
 }
 
+/** Members for TypeScript, and of requests that the client types itself: a TypedDict cannot replace the type of a member. */
+const HIDDEN = ['tsType', 'mask']
+
 /** The definitions as a separate document. */
 function describeDocument(): JsonSchema {
   const { WebhookMessage, ErrorBody, ...definitions } = describeDefinitions()
@@ -54,7 +57,7 @@ function describeDocument(): JsonSchema {
     ...named,
     WebhookMessage: { anyOf: Object.keys(named).map((name) => ({ $ref: `#/components/schemas/${name}` })) },
   }
-  const text = JSON.stringify(schemas, (name, value) => (name === 'tsType' ? undefined : value))
+  const text = JSON.stringify(schemas, (name, value) => (HIDDEN.includes(name) ? undefined : value))
   return {
     openapi: '3.1.0',
     info: { title: 'Drape', version: '1' },

@@ -9,6 +9,7 @@ import {
   DrapeTimeoutError,
   type Generation,
   isApiError,
+  type OutputInput,
   readPicture,
 } from '../../api/client/node.ts'
 import { decodeImage } from '../../api/shared/image/image.ts'
@@ -58,6 +59,16 @@ describe('the client against the service', async () => {
     const { layers } = await call.wait()
     expect(layers).toMatchObject([{ productExternalId: 'trousers-1', applied: true }, { applied: true }])
     await client.products.delete('trousers-1')
+  })
+
+  it('sends a mask as bytes, as the photo', async () => {
+    const masked = (image: NonNullable<OutputInput['mask']>['image']) =>
+      client.tryOn({ person, product: { images: [shirt] }, output: { ...MOCK, mask: { image, keep: true } } })
+    expect(await masked(person).wait()).toMatchObject({ status: 'COMPLETED' })
+    const { imageId } = await client.images.upload(person, { crop: false })
+    for (const image of [{ source: person }, { id: imageId }, { source: { id: imageId } }]) await masked(image)
+    const refused = { code: 'INVALID_IMAGE', details: [{ path: 'output.mask.image' }] }
+    await expect(masked(Buffer.from('no image'))).rejects.toMatchObject(refused)
   })
 
   it('lists the engines', async () => {

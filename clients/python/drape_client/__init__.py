@@ -9,7 +9,7 @@ from .errors import (
     DrapeTimeoutError,
     DrapeWebhookError,
 )
-from .images import MAX_FILE_BYTES, ImageInput, PersonInput
+from .images import MAX_FILE_BYTES, ImageInput, MaskInput, OutputInput, PersonInput
 from .webhook import verify_webhook
 
 __all__ = [
@@ -25,7 +25,9 @@ __all__ = [
     "DrapeTimeoutError",
     "DrapeWebhookError",
     "ImageInput",
+    "MaskInput",
     "OutfitTryOn",
+    "OutputInput",
     "PersonInput",
     "TryOn",
     "verify_webhook",

@@ -23,7 +23,7 @@ from .errors import (
     damaged_response,
     invalid_field,
 )
-from .images import ImageInput, PersonInput
+from .images import ImageInput, OutputInput, PersonInput
 from .models import (
     AcceptedOutfit,
     AcceptedTryOn,
@@ -37,7 +37,6 @@ from .models import (
     ProductList,
     ProductStatistics,
     TryOnConsent,
-    TryOnOutput,
     Upload,
 )
 from .operations import OnProgress, Operations, describe_outfit, describe_try_on
@@ -129,7 +128,7 @@ def _translate(error: Exception, timeout: float, response: httpx.Response | None
 
 def _try_on_fields(
     external_user_id: str | None,
-    output: TryOnOutput | None,
+    output: OutputInput | None,
     priority: str | None,
     max_wait_seconds: int | None,
     consent: TryOnConsent | None,
@@ -173,7 +172,7 @@ class Drape(_Settings):
         person: PersonInput,
         product: str | Mapping[str, Any],
         external_user_id: str | None = None,
-        output: TryOnOutput | None = None,
+        output: OutputInput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
         consent: TryOnConsent | None = None,
@@ -192,7 +191,7 @@ class Drape(_Settings):
         products: Sequence[str | Mapping[str, Any]],
         partial: Literal["refused", "allowed"] | None = None,
         external_user_id: str | None = None,
-        output: TryOnOutput | None = None,
+        output: OutputInput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
         consent: TryOnConsent | None = None,
@@ -386,7 +385,7 @@ class AsyncDrape(_Settings):
         person: PersonInput,
         product: str | Mapping[str, Any],
         external_user_id: str | None = None,
-        output: TryOnOutput | None = None,
+        output: OutputInput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
         consent: TryOnConsent | None = None,
@@ -403,7 +402,7 @@ class AsyncDrape(_Settings):
         products: Sequence[str | Mapping[str, Any]],
         partial: Literal["refused", "allowed"] | None = None,
         external_user_id: str | None = None,
-        output: TryOnOutput | None = None,
+        output: OutputInput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
         consent: TryOnConsent | None = None,

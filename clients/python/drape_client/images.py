@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, BinaryIO, Union
+from typing import Any, BinaryIO, TypedDict, Union
 
-from typing_extensions import TypeAlias, TypedDict
+from typing_extensions import NotRequired, TypeAlias
 
 from .errors import DrapeApiError
+from .models import TryOnOutput
 
 #: 10 MB (2^20 bytes each), the limit of the service.
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -29,6 +30,21 @@ ImageInput: TypeAlias = "Union[os.PathLike[str], bytes, bytearray, memoryview, B
 PersonInput: TypeAlias = "Union[ImageInput, IdSource]"
 
 
+class PersonSource(TypedDict):
+    source: PersonInput
+
+
+class MaskInput(TypedDict):
+    image: Union[PersonInput, PersonSource]
+    keep: NotRequired[bool]
+
+
+class OutputInput(TryOnOutput):
+    """Options of the result. Takes the image of a mask as the photo of a person."""
+
+    mask: NotRequired[MaskInput]
+
+
 class Files:
     """The files of a form, named in order."""
 
@@ -46,6 +62,12 @@ class Files:
         if product.get("images") is None:
             return dict(product)
         return {**product, "images": [self._describe_image(image) for image in product["images"]]}
+
+    def describe_output(self, output: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        mask = output and output.get("mask")
+        if not output or not mask or mask.get("image") is None:
+            return output
+        return {**output, "mask": {**mask, "image": self._describe_image(mask["image"])}}
 
     def _describe_image(self, image: Any) -> Mapping[str, Any]:
         if isinstance(image, Mapping) and "source" in image:

@@ -114,5 +114,6 @@ def _describe(
 ) -> Call:
     files = Files()
     described = [{"externalId": each} if isinstance(each, str) else files.describe_product(each) for each in products]
-    data = {"products": described, "person": {"image": {"source": files.source_of(person)}}, **fields}
+    sent = {**fields, "output": files.describe_output(fields.get("output"))}
+    data = {"products": described, "person": {"image": {"source": files.source_of(person)}}, **sent}
     return Call("POST", path_of(path), idempotency_key=idempotency_key or new_key(), **files.wrap(data))

@@ -17,6 +17,7 @@ from drape_client import (
     DrapeConnectionError,
     DrapeGenerationError,
     DrapeTimeoutError,
+    MaskInput,
 )
 from flaky_line import FlakyLine
 
@@ -47,6 +48,14 @@ class SyncTest(unittest.TestCase):
         self.assertEqual([layer["layer"] for layer in call.accepted["layers"]], ["tops", "outerwear"])
         generation = call.wait(poll_interval=0.1)
         self.assertEqual([layer["applied"] for layer in generation["layers"]], [True, True])
+
+    def test_sends_a_mask_as_the_photo(self) -> None:
+        masks: list[MaskInput] = [{"image": PERSON, "keep": True}, {"image": {"source": PERSON.read_bytes()}}]
+        for mask in masks:
+            self.drape.try_on(person=PERSON, product=PRODUCT, output={"engine": "mock", "mask": mask})
+        with self.assertRaises(DrapeApiError) as caught:
+            self.drape.try_on(person=PERSON, product=PRODUCT, output={"mask": {"image": b"no image"}})
+        self.assertEqual([detail["path"] for detail in caught.exception.details], ["output.mask.image"])
 
     def test_uploads_from_a_path_bytes_and_a_file(self) -> None:
         with PERSON.open("rb") as file:
