@@ -7,7 +7,9 @@ export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
 
 const generation = {
   generationId: Type.String(),
-  productExternalId: Type.String({ description: 'Of an outfit, the first product.' }),
+  productExternalId: Type.String({
+    description: 'Of an outfit, the first product that its image shows; of a failed outfit, the first product.',
+  }),
   layers: Type.Optional(
     Type.Array(OutfitLayer, { description: 'The products of an outfit, in the order of the call.' }),
   ),

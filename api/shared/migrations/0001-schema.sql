@@ -754,6 +754,16 @@ create function join_layers(layers jsonb, field text) returns text language sql 
   select string_agg(layer->>field, ' + ' order by place) from jsonb_array_elements(layers) with ordinality as own (layer, place)
 $$;
 
+-- The layers of an outfit that its image shows; all before it has ended, and null for a single product.
+create function shown_layers(layers jsonb) returns jsonb language sql immutable parallel safe as $$
+  select jsonb_path_query_array(layers, '$[*] ? (!(@.applied == false))')
+$$;
+
+-- The product that represents a generation: of an outfit, the first one that its image shows, or of a failed one the first.
+create function shown_product(layers jsonb, first text) returns text language sql immutable parallel safe as $$
+  select coalesce(shown_layers(layers)->0->>'externalId', first)
+$$;
+
 -- Settles ended generations: deletes their jobs, refunds those that failed, the layers that outfits lack and the results that failed, and queues their webhooks. Runs with the rights of the owner,
 -- because workers end generations and must not be able to change balances. Believes no caller: the row of the job, which only this
 -- function deletes and no worker can insert, is what shows that a generation is not settled yet. The ledger's unique index makes the
@@ -789,7 +799,7 @@ begin
   insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
   select receivers.id, 'evt_' || substr(ended.id, 5), 'generation.' || lower(status), jsonb_strip_nulls(jsonb_build_object(
     'generationId', ended.id, 'status', status, 'errorCode', error_code, 'errorDetails', error_details,
-    'productExternalId', product_external_id, 'shopId', shop_id,
+    'productExternalId', shown_product(layers, product_external_id), 'shopId', shop_id,
     'reused', case when status = 'COMPLETED' and reused_from is not null then true end))
     || case when layers is null then '{}' else jsonb_build_object('layers', present_layers(layers)) end, updated_at
   from ended join webhook_receivers as receivers

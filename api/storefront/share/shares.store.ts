@@ -83,13 +83,15 @@ export function createShares(database: Database) {
           case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
             then ${keptResultKey} end as "resultKey",
           generations.created_at as "createdAt", generations.updated_at as "updatedAt",
-          product_external_id as "productId", coalesce(join_layers(layers, 'title'), snapshot->>'title') as "productTitle",
-          snapshot->>'description' as "productDescription", snapshot->'images'->0->>'sourceUrl' as "productImageUrl",
+          product as "productId", coalesce(join_layers(shown_layers(layers), 'title'), shown->>'title') as "productTitle",
+          shown->>'description' as "productDescription", shown->'images'->0->>'sourceUrl' as "productImageUrl",
           shops.name as "shopName", shops.domain as "shopDomain"
         from share_links
         join generations on generations.id = generation_id
         join shops on shops.id = share_links.shop_id
         join accounts on accounts.id = shops.account_id
+        cross join shown_product(layers, product_external_id) as product
+        cross join lateral (select case when product = product_external_id then snapshot end as shown) as described
         where token = ${token}`),
   }
 }

@@ -156,7 +156,7 @@ function listInTurn(database: Database) {
 const decidedReviews = sql.fragment`
   select account_id, 'evt_' || gen_random_uuid() as id, 'review.decided' as type, decided_at as happened_at,
     jsonb_strip_nulls(jsonb_build_object('generationId', generation_id, 'state', state,
-      'productExternalId', product_external_id, 'shopId', shop_id))
+      'productExternalId', shown_product(layers, product_external_id), 'shopId', shop_id))
       || case when layers is null then '{}' else jsonb_build_object('layers', present_layers(layers)) end as data
   from decided join generations on generations.id = generation_id`
 

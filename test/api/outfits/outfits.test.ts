@@ -6,6 +6,7 @@ import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { formOf, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
+import { createDevelopmentShop } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 
 const PATH = '/tryon/v1/outfits'
@@ -24,7 +25,7 @@ describe('an outfit', async () => {
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
   const { port } = shop.address() as AddressInfo
   const address = `http://127.0.0.1:${port}/1.jpg`
-  const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(port), ENGINES: 'warp,mock,plain' } })
+  const drape = await startDrape({ credits: 40, env: { FETCH_ALLOW_PORTS: String(port), ENGINES: 'warp,mock,plain' } })
   let worker = await drape.startWorker({}, { separate: true })
   afterAll(async () => {
     await drape.stop()
@@ -234,6 +235,16 @@ describe('an outfit', async () => {
     expect(await drape.finish(none.body.generationId)).toMatchObject({ status: 'FAILED' })
     expect(await drape.balance()).toBe(before - 2)
     await assertBalanced()
+  })
+
+  it('is shared as the products that its image shows', async () => {
+    const { body } = await post([broken, shirt, trousers], { partial: 'allowed' })
+    const { generationId, layers } = await drape.finish(body.generationId)
+    const { headers } = await createDevelopmentShop(drape)
+    const shared = await drape.call('POST', '/public/share-generation', { headers, body: { generationId } })
+    const { product } = (await drape.call('GET', `/s/${shared.body.shareToken}`, { key: null })).body
+    const productId = layers[1].productExternalId
+    expect(product).toEqual({ productId, title: 'T-shirt + Black trousers', description: null, imageUrl: null })
   })
 
   it('refunds nothing for a product that was left out if the price is that of the outfit', async () => {

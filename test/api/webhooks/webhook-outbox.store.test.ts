@@ -64,7 +64,7 @@ describe('the webhook outbox', async () => {
     ])
   })
 
-  it('names all products of an outfit, as the generation does', async () => {
+  it('names all products of an outfit, as the generation does, and the first one that its image shows', async () => {
     const caller = await createCaller(database, 5)
     const endpoint = await listen(caller)
     const { product, ...call } = callOf(caller)
@@ -81,9 +81,9 @@ describe('the webhook outbox', async () => {
         ...OUTCOME,
         resultKey: `results/${id}.jpg`,
         layers: [
+          { applied: false, warnings: [], quality: null, errorCode: 'RESULT_REJECTED', errorMessage: 'Too bad.' },
           { ...applied, quality: 0.5 },
           { ...applied, quality: null },
-          { applied: false, warnings: [], quality: null, errorCode: 'RESULT_REJECTED', errorMessage: 'Too bad.' },
         ],
       },
     })
@@ -92,7 +92,7 @@ describe('the webhook outbox', async () => {
       record && presentGeneration(record, { resultImageUrl: null, resultUrls: [], wait: null, appealUrl: null })
     expect(shown?.layers).toHaveLength(3)
     const [{ data }] = await waiting(endpoint.id)
-    expect(data).toEqual({ generationId: id, status: 'COMPLETED', productExternalId: 'bottoms', layers: shown?.layers })
+    expect(data).toEqual({ generationId: id, status: 'COMPLETED', productExternalId: 'tops', layers: shown?.layers })
   })
 
   it.each([
