@@ -70,7 +70,8 @@ async function postUpload(
     signal: disconnectSignal(ctx),
   })
   const photo = await inField('file', storing)
-  const prepared = crop ? await prepare(photo, { account, externalUserId }, photos) : null
+  // The caller may mean it as the mask of a photo. As a photo of a person, it is prepared at its first try-on.
+  const prepared = crop && !photo.isMask ? await prepare(photo, { account, externalUserId }, photos) : null
   return {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),

@@ -20,7 +20,7 @@ export const KeepForDays = Type.Enum([...IMAGE_DAYS], {
 export const CropPending = Type.Optional(
   Type.Literal(true, {
     description:
-      'Present if no worker has examined the photo within 15 s, or none runs: the URL then shows the whole photo. Try-ons crop it nevertheless, so no second upload is needed.',
+      'Present if no worker has examined the photo within 15 s, or none runs, or if the image is a mask: the URL then shows the whole photo. Try-ons crop it nevertheless, so no second upload is needed.',
   }),
 )
 

@@ -4,7 +4,7 @@ import { readUpload, type UploadedFile } from '../http/bodies/uploaded-file.ts'
 import { within } from '../http/limits/time-limit.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { type Prepared, type PrepareJob, prepareJobId, viewKeyOf } from '../shared/generations/generation.ts'
-import { type ImageFile, normaliseImage } from '../shared/image/image.ts'
+import { type ImageFile, looksLikeMask, normaliseImage } from '../shared/image/image.ts'
 import { inField } from '../shared/image/image-field.ts'
 import { hashImage } from '../shared/image/image-hash.ts'
 import type { Images } from '../shared/image/images.store.ts'
@@ -22,7 +22,10 @@ export interface PersonPhotos {
     call: StoreCall & { files: readonly UploadedFile[]; field: string },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
   /** Normalises and stores a photo; idempotent for the same ID. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
-  store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
+  store(
+    file: ImageFile,
+    call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string },
+  ): Promise<StoredPhoto & { readonly isMask: boolean }>
   /** Waits up to 15 s for a worker to detect the person; null on timeout, and at once without workers. A worker records the crop in any case. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
   /** Deletes a photo that no generation uses. The sweep deletes what the storage does not delete now. */
@@ -112,6 +115,7 @@ export function createPersonPhotos({
       const expiresAt = new Date(Date.now() + (keepForDays ?? account.retentionDays) * DAY_MS)
       const bytes = normalised.bytes.byteLength
       const hash = (await hashImage(normalised.bytes))?.hash ?? null
+      const isMask = await looksLikeMask(normalised.bytes)
       await reserveStorage(account, bytes, async () => {
         const isStored = await images.insert({
           waitedSeconds: (performance.now() - receivedAt) / 1000,
@@ -138,7 +142,7 @@ export function createPersonPhotos({
           throw error
         }
       })
-      return { imageId, objectKey, width, height }
+      return { imageId, objectKey, width, height, isMask }
     },
 
     prepare: async ({ imageId, objectKey }) => {

@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createPersonPhotos, type PersonPhotos } from '../../../api/photos/person-photos.ts'
 import type { Prepared, PrepareJob } from '../../../api/shared/generations/generation.ts'
@@ -30,8 +31,8 @@ describe('the photo of an upload', async () => {
     await drape?.stop()
   })
 
-  const upload = async (fields: Record<string, string> = {}) => {
-    const body = formOf(undefined, { file: await readSmallPerson() })
+  const upload = async (fields: Record<string, string> = {}, file?: Buffer) => {
+    const body = formOf(undefined, { file: file ?? (await readSmallPerson()) })
     for (const [name, value] of Object.entries(fields)) body.set(name, value)
     return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
   }
@@ -63,6 +64,19 @@ describe('the photo of an upload', async () => {
     expect(own).toMatchObject({ crop: FOUND.crop, personDetected: true })
     expect(own).not.toHaveProperty('cropPending')
     expect(shopper.fileId).toMatch(/^img_/)
+  })
+
+  it('is not examined for a person if the image is a mask', async () => {
+    const region = { width: 60, height: 40, channels: 3, background: '#fff' } as const
+    for (const background of ['#000', '#0000']) {
+      const canvas = { width: 160, height: 200, channels: 4, background } as const
+      const mask = sharp({ create: canvas })
+        .composite([{ input: { create: region } }])
+        .blur(2)
+      const uploaded = await upload({}, await mask.png().toBuffer())
+      expect(uploaded).toMatchObject({ cropPending: true })
+      expect(uploaded).not.toHaveProperty('warnings')
+    }
   })
 })
 
