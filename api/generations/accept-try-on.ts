@@ -245,7 +245,7 @@ function callOf(
   { body, translated: { written }, outfit }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
-  const { watermark, seed, count, changedMask, mode, format, fullResolution, keepForDays = null } = body.output
+  const { watermark, seed, count, mask, changedMask, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
     receivedAt,
@@ -255,6 +255,7 @@ function callOf(
     options: {
       ...{ watermark, seed, mode, format, fullResolution },
       ...(count > 1 && { count }),
+      ...(mask && { mask: mask.keep ? ('keep' as const) : ('allow' as const) }),
       ...(changedMask && { changedMask }),
       ...(outfit?.isPartial && { partial: true }),
     },

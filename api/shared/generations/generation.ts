@@ -111,6 +111,8 @@ const OptionsSchema = Type.Object({
   partial: Type.Optional(Type.Boolean()),
   /** Number of results. Absent: 1. */
   count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS })),
+  /** What the white region of the caller's mask meant: the stored mask does not show it. Absent: no mask. */
+  mask: Type.Optional(Type.Enum(['allow', 'keep'])),
   /** Whether results have masks of what they change. Absent: no. */
   changedMask: Type.Optional(Type.Boolean()),
 })

@@ -332,7 +332,16 @@ describe('POST /try-on', () => {
         refused(/black region/),
       )
       expect(await countObjects()).toBe(before)
-      expect((await withMask(await rectangle(width, height), { keep: true })).status).toBe(201)
+      const accepted = [
+        await withMask(await rectangle(width, height, '#fff')),
+        await withMask(await rectangle(width, height), { keep: true }),
+      ].map(({ body }) => body.generationId)
+      // For the dashboard.
+      expect(
+        await drape.database.anyFirst(
+          sql.unsafe`select options->>'mask' from generations where id = any(${sql.array(accepted, 'text')}) order by id`,
+        ),
+      ).toEqual(['allow', 'keep'])
     })
 
     it('is refused in another aspect ratio, and if it is no image of the account', async () => {
