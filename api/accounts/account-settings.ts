@@ -9,7 +9,7 @@ export const DEFAULT_FAILED_PER_HOUR = 200
 export const DEFAULT_STORAGE_MEGABYTES = 102_400
 
 /** What the price of a try-on pays for. */
-const OUTFIT_PRICINGS = ['layer', 'outfit'] as const
+export const OUTFIT_PRICINGS = ['layer', 'outfit'] as const
 
 const DAYS = { minimum: 1, maximum: 90 } as const
 const COUNT = { minimum: 1, maximum: 1_000_000_000 } as const

@@ -49,6 +49,7 @@ async function getAccount(ctx: AppContext, { accounts }: AccountParts): Promise<
     ...(account.email && { email: account.email }),
     creditBalance: account.balance,
     isActive: account.isActive,
+    outfitPricing: account.settings.outfitPricing ?? 'layer',
     retentionDays: account.retentionDays,
     createdAt: account.createdAt.toISOString(),
   }

@@ -1,5 +1,6 @@
 import { named } from '../http/openapi/named-schema.ts'
 import { type Static, Type } from '../shared/contract/schema.ts'
+import { OUTFIT_PRICINGS } from './account-settings.ts'
 
 const creditBalance = Type.Integer({ minimum: 0, description: 'Remaining credits.' })
 
@@ -14,6 +15,9 @@ export const Account = named(
     email: Type.Optional(Type.String()),
     creditBalance,
     isActive: Type.Boolean(),
+    outfitPricing: Type.Enum([...OUTFIT_PRICINGS], {
+      description: 'Price of an outfit. layer: that of a try-on for each product; outfit: that of one.',
+    }),
     retentionDays: Type.Integer({ description: 'Default retention of images in days: 1 to 90.' }),
     createdAt: Type.String({ format: 'date-time' }),
   }),

@@ -40,7 +40,7 @@ const HINTS: Readonly<Record<string, string>> = {
   watermark: 'Has an effect only if the account has a logo.',
   keepForDays: 'The photo and the result are deleted after this time.',
   deadlineSeconds:
-    'A try-on that takes longer fails, and the credit is refunded. Empty: 300, or longer while try-ons wait.',
+    'A try-on that takes longer fails, and its price is refunded. Empty: 300, or longer while try-ons wait.',
   crop: 'Recommended for most photos. If not selected, the result shows the same part as the photo.',
 }
 

@@ -110,7 +110,7 @@ function photoFields(): Html {
   return html`<div class="fields">${presentOptions({ of: 'upload' })}</div>`
 }
 
-/** The generated outfit has both products; its price is that of two try-ons, or of one. */
+/** The generated outfit has both products. */
 function secondProduct(assets: string): Html {
   return html`<details class="card" id="with-second"><summary>Try it with another product</summary>
 <div class="second">${imageField({ name: 'second', step: '+', title: 'Second product', invitation: 'Drop an image of a second product here', assets, more: productFields('second') })}
@@ -129,7 +129,7 @@ function resultPanel(): Html {
   return html`<section class="card result" aria-labelledby="result-title">
 <h2 id="result-title"><span class="step" aria-hidden="true">3</span>Result</h2>
 <div class="stage" id="stage"><img class="behind" id="behind" alt="" hidden>
-<p class="invitation" id="waiting"><strong>The result appears here</strong><span>A try-on costs 1 credit, which is refunded if the try-on fails.</span></p>
+<p class="invitation" id="waiting"><strong>The result appears here</strong></p>
 <figure class="comparison" id="comparison" hidden>
 <div class="frame"><img class="before" alt="Photo before the try-on"><img class="after" alt="The result">
 <span class="tag left" aria-hidden="true">before</span><span class="tag right" aria-hidden="true">after</span>
@@ -143,6 +143,7 @@ function resultPanel(): Html {
 <button type="button" id="look-again" hidden>Check again</button>
 <button type="button" class="quiet" id="cancel" hidden>Cancel</button>
 <a class="button quiet" id="download" target="_blank" rel="noreferrer" hidden>Download</a></div>
+<p class="hint" id="price"></p>
 <dl class="facts" id="facts" hidden></dl>
 </section>`
 }

@@ -16,7 +16,7 @@ const DESCRIPTION = `Puts garments of a shop on photos of people.
 2. Start a try-on (\`POST /try-on\`) with the \`imageId\` and a product: your ID of the product, or its images.
 3. Fetch the generation every 2 seconds, or follow its events, until it is \`COMPLETED\` or \`FAILED\`.
 
-A generation costs 1 credit, which is refunded if the generation fails. Errors are \`{ code, message, status, details? }\`: branch on
+A try-on costs the credits of its engine, which are refunded if it fails. Errors are \`{ code, message, status, details? }\`: branch on
 \`code\`. In a request, \`null\` in an optional field that is not nullable counts as absent, and unknown fields are ignored. Responses
 may gain fields.`
 

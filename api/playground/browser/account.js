@@ -6,12 +6,19 @@ import { explain } from './problems.js'
 
 const find = (id) => document.getElementById(id)
 
-/** Asks for the key and shows its account. `client()` is null without a key. */
-export function createAccount({ onUse, onForget }) {
+/** Asks for the key and shows its account. `client()` is null without a key. `onPrices`: prices may have changed. */
+export function createAccount({ onUse, onForget, onPrices }) {
   const holder = createKeyHolder()
   let drape = null
+  let used = null
+  let engines = []
 
-  const listEngines = () => drape && offerEngines(drape, find('option-engine'))
+  const listEngines = async () => {
+    if (drape === null) return
+    const listed = await offerEngines(drape, find('option-engine'))
+    if (listed.length > 0) engines = listed
+    onPrices()
+  }
   const use = async (key, { keep }) => {
     const problem = find('key-problem')
     problem.hidden = true
@@ -25,6 +32,7 @@ export function createAccount({ onUse, onForget }) {
       showAccount(account)
       holder.set(key, { keep })
       drape = client
+      used = account
       onUse(account)
       listEngines()
       find('key').value = ''
@@ -41,6 +49,7 @@ export function createAccount({ onUse, onForget }) {
     onForget()
     holder.forget()
     drape = null
+    onPrices()
     find('account').hidden = true
     find('key-form').hidden = false
     find('keep-key').checked = false
@@ -62,6 +71,13 @@ export function createAccount({ onUse, onForget }) {
   }
   return {
     client: () => drape,
+    /** Credits of a call; null while they are not known. */
+    priceOf: ({ engine = '', count = 1, products }) => {
+      const { credits } = engines.find(({ name, isDefault }) => (engine === '' ? isDefault : name === engine)) ?? {}
+      if (drape === null || credits === undefined) return null
+      if (used.mode === 'test') return 0
+      return credits * (products === 1 ? count : used.outfitPricing === 'layer' ? products : 1)
+    },
     /** Uses a key that was typed but not submitted. Never throws: problems are shown next to the field. */
     takeTyped: async () => {
       if (drape === null && find('key').value.trim() !== '') await useTyped()
@@ -92,8 +108,12 @@ function refuseKey(key) {
 function showAccount({ name, creditBalance }) {
   find('account').hidden = false
   if (name !== undefined) find('account-name').textContent = name
-  find('credits').textContent = creditBalance === 1 ? '1 credit' : `${creditBalance.toLocaleString('en')} credits`
+  find('credits').textContent = describeCredits(creditBalance)
   find('credits').classList.toggle('none', creditBalance === 0)
+}
+
+export function describeCredits(credits) {
+  return credits === 1 ? '1 credit' : `${credits.toLocaleString('en')} credits`
 }
 
 function busy(form, is) {

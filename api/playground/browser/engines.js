@@ -5,12 +5,12 @@ function describeEngine({ name, state, expectedWaitSeconds }) {
 }
 
 /**
- * Lists the engines of the installation, and deselects an engine that cannot serve now. Never throws: on failure the
- * list stays unchanged.
+ * Lists the engines of the installation, and deselects an engine that cannot serve now. Returns the engines. Never throws: on
+ * failure the list stays unchanged, and none are returned.
  */
 export async function offerEngines(client, select) {
   const { engines } = await client.engines.list().catch(() => ({ engines: [] }))
-  if (engines.length === 0) return
+  if (engines.length === 0) return engines
   const chosen = select.value
   const [open] = select.options
   const options = engines.map((engine) => {
@@ -21,4 +21,5 @@ export async function offerEngines(client, select) {
   select.replaceChildren(open, ...options)
   select.value = options.some(({ value, disabled }) => value === chosen && !disabled) ? chosen : ''
   if (select.value !== chosen) select.dispatchEvent(new Event('input', { bubbles: true }))
+  return engines
 }

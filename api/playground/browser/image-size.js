@@ -16,7 +16,7 @@ export function explainSize(code, size) {
   const [short, long] = [Math.min(width, height), Math.max(width, height)]
   const measured = `It has ${width.toLocaleString('en')} × ${height.toLocaleString('en')} pixels`
   if (code === 'NO_PERSON_DETECTED' && short < SMALL_SIDE) {
-    const advice = `The credit was refunded. No person was found. ${measured}; use a photo with at least ${SMALL_SIDE} on the shorter side.`
+    const advice = `The price was refunded. No person was found. ${measured}; use a photo with at least ${SMALL_SIDE} on the shorter side.`
     return { title: 'The photo is too small', advice }
   }
   if (code !== 'INVALID_IMAGE') return null

@@ -1,4 +1,4 @@
-import { createAccount } from './account.js'
+import { createAccount, describeCredits } from './account.js'
 import { createAttempt, forgetUpload } from './attempt.js'
 import { DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
 import { createCodeView } from './code-view.js'
@@ -38,6 +38,7 @@ const account = createAccount({
     forgetResults()
     attempt = null
   },
+  onPrices: showPrice,
 })
 
 const photo = createImageField(document.querySelector('[data-image-field=photo]'), { onChange: changed })
@@ -92,6 +93,18 @@ function changed() {
     find('look-again').hidden = true
   } else isOutdated = true
   showCode(describeCall(peekOptions(find('try-on'))))
+  showPrice()
+}
+
+function showPrice() {
+  const { engine, count } = peekOptions(find('try-on'))
+  const price = account.priceOf({ engine, count, products: second?.get() ? 2 : 1 })
+  find('price').textContent =
+    price === null
+      ? ''
+      : price === 0
+        ? 'Free of charge.'
+        : `Costs ${describeCredits(price)}, refunded if the try-on fails.`
 }
 
 /** Starts a new attempt, or resumes an interrupted one if nothing was changed. */
@@ -276,5 +289,5 @@ async function cancel() {
 
 function describeCancelled(generation) {
   if (generation === null) return 'Cancelled.'
-  return generation.status === 'FAILED' ? 'Cancelled. The credit was refunded.' : 'The generation had already ended.'
+  return generation.status === 'FAILED' ? 'Cancelled. The price was refunded.' : 'The generation had already ended.'
 }

@@ -73,32 +73,32 @@ export const EXPLAINED = {
   SERVICE_UNAVAILABLE: ['The service is temporarily unavailable', 'Your images are still here. Try again soon.'],
   GENERATION_FAILED: [
     'The image could not be generated',
-    'The credit was refunded. Try again, or use another photo or another engine.',
+    'The price was refunded. Try again, or use another photo or another engine.',
   ],
   GENERATION_TIMEOUT: [
     'The try-on took too long',
-    'The credit was refunded. The queue may be long, or no worker runs this engine. Try again or choose another engine.',
+    'The price was refunded. The queue may be long, or no worker runs this engine. Try again or choose another engine.',
   ],
-  GENERATION_CANCELLED: ['Cancelled', 'The credit was refunded.'],
+  GENERATION_CANCELLED: ['Cancelled', 'The price was refunded.'],
   NO_PERSON_DETECTED: [
     'No person was found in the photo',
-    'The credit was refunded. Use a photo of one person, seen from the front, in good light.',
+    'The price was refunded. Use a photo of one person, seen from the front, in good light.',
   ],
-  NUDITY_DETECTED: ['An image shows nudity', 'The credit was refunded. Use another image.'],
+  NUDITY_DETECTED: ['An image shows nudity', 'The price was refunded. Use another image.'],
   EXPOSURE_NOT_ALLOWED: [
     'An image shows underwear or swimwear',
-    'The credit was refunded. The safety level of the account does not allow it.',
+    'The price was refunded. The safety level of the account does not allow it.',
   ],
-  SEVERAL_PEOPLE: ['The photo shows several people', 'The credit was refunded. Use a photo of one person.'],
+  SEVERAL_PEOPLE: ['The photo shows several people', 'The price was refunded. Use a photo of one person.'],
   AGE_REVIEW: [
     'The photo needs a review',
-    'The credit was refunded. The check cannot tell whether the photo shows an adult. Ask for a review, or use another photo.',
+    'The price was refunded. The check cannot tell whether the photo shows an adult. Ask for a review, or use another photo.',
   ],
-  IMAGE_LISTED: ['An image is on the list of the operator', 'The credit was refunded. Use another image.'],
-  SAFETY_UNAVAILABLE: ['The images could not be checked', 'The credit was refunded. Try again later.'],
+  IMAGE_LISTED: ['An image is on the list of the operator', 'The price was refunded. Use another image.'],
+  SAFETY_UNAVAILABLE: ['The images could not be checked', 'The price was refunded. Try again later.'],
   RESULT_REJECTED: [
     'The result was not good enough to be shown',
-    'The credit was refunded. The reason is below. Another photo of the person usually helps.',
+    'The price was refunded. The reason is below. Another photo of the person usually helps.',
   ],
   UNEXPECTED_ANSWER: [
     'The response did not come from the service',

@@ -76,6 +76,8 @@ describe('an outfit', async () => {
 
   it('costs one try-on in all where the account says so', async () => {
     const account = await drape.createAccount(1, { ...LIMITS, outfitPricing: 'outfit' })
+    const shown = await drape.call('GET', '/tryon/v1/account', { key: account.apiKey })
+    expect(shown.body.outfitPricing).toBe('outfit')
     const own = { image: { source: { id: await upload(account.apiKey) } } }
     const answer = await post([shirt, trousers], { person: own, partial: 'allowed' }, { key: account.apiKey })
     expect(answer.status).toBe(201)

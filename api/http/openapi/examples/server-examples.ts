@@ -341,6 +341,7 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
           email: 'shop@shop.example',
           creditBalance: 871,
           isActive: true,
+          outfitPricing: 'layer',
           retentionDays: 7,
           createdAt: '2026-01-08T12:00:00.000Z',
         },
