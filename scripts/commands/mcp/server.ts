@@ -22,8 +22,8 @@ import { ListProductsInput, OutfitToolInput, ReadCreditsInput, TryOnToolInput, W
 
 const INSTRUCTIONS =
   `Drape shows how a person looks in a product. Call try_on with a photo of a person and an image of a product, then
-wait_for_generation with its generationId, which returns the image and its address as a resource. A try-on costs 1 credit, which is refunded if it
-fails; the engine mock is free and returns the photo. Paths are absolute or relative to your folder. Use list_products for products of the
+wait_for_generation with its generationId, which returns the image and its address as a resource. A try-on costs the credits of its engine for each
+image, refunded if it fails; the engine mock is free and returns the photo. Paths are absolute or relative to your folder. Use list_products for products of the
 catalogue. Errors have a code and say what to do; retry after retryAfter seconds where it is given.`.replaceAll(
     '\n',
     ' ',
@@ -81,15 +81,19 @@ interface Around {
 const tryOn: Tool<typeof TryOnToolInput> = {
   title: 'Try on',
   description:
-    'Requests an image of the person wearing the product. Costs one credit, which is refunded if the try-on fails. Returns immediately with ' +
-    'a generationId for wait_for_generation.',
+    'Requests an image of the person wearing the product, or output.count images at the price of as many try-ons. What fails is refunded. ' +
+    'Returns immediately with a generationId for wait_for_generation.',
   input: TryOnToolInput,
   output: 'AcceptedTryOn',
   readOnly: false,
   run: async ({ person, product, output }, { client, context, find }) => {
     const described = await describeProduct(product, { field: 'product', find })
     const accepted = await client.tryOn(
-      { person: await describePerson(person, find), product: described, output },
+      {
+        person: await describePhoto(person, 'person', find),
+        product: described,
+        output: output && (await describeOutput(output, find)),
+      },
       { signal: context.mcpReq.signal },
     )
     return answerWith(accepted)
@@ -99,7 +103,7 @@ const tryOn: Tool<typeof TryOnToolInput> = {
 const tryOnOutfit: Tool<typeof OutfitToolInput> = {
   title: 'Try on an outfit',
   description:
-    'Requests one image of the person wearing 2 to 4 products, for example trousers, a T-shirt and an open jacket. Costs one credit for ' +
+    'Requests one image of the person wearing 2 to 4 products, for example trousers, a T-shirt and an open jacket. Costs a try-on for ' +
     'each product, or one in all if the account says so. Returns as try_on does.',
   input: OutfitToolInput,
   output: 'AcceptedOutfit',
@@ -109,18 +113,27 @@ const tryOnOutfit: Tool<typeof OutfitToolInput> = {
     for (const [i, product] of products.entries())
       described.push(await describeProduct(product, { field: `products[${i}]`, find }))
     const accepted = await client.outfit(
-      { person: await describePerson(person, find), products: described, partial, output },
+      { person: await describePhoto(person, 'person', find), products: described, partial, output },
       { signal: context.mcpReq.signal },
     )
     return answerWith(accepted)
   },
 }
 
-async function describePerson({ id, ...photo }: Static<typeof TryOnToolInput>['person'], find: Around['find']) {
-  return id === undefined ? readSource(photo, { field: 'person', find }) : { id }
+type TryOnInput = Static<typeof TryOnToolInput>
+
+async function describePhoto({ id, ...photo }: TryOnInput['person'], field: string, find: Around['find']) {
+  return id === undefined ? readSource(photo, { field, find }) : { id }
 }
 
-async function describeProduct<P extends Static<typeof TryOnToolInput>['product']>(
+async function describeOutput({ mask, ...output }: NonNullable<TryOnInput['output']>, find: Around['find']) {
+  return {
+    ...output,
+    ...(mask && { mask: { ...mask, image: await describePhoto(mask.image, 'output.mask.image', find) } }),
+  }
+}
+
+async function describeProduct<P extends TryOnInput['product']>(
   { image, ...fields }: P,
   { field, find }: { readonly field: string; readonly find: Around['find'] },
 ) {

@@ -1,3 +1,4 @@
+import { Output } from '../../../api/generations/try-on.schema.ts'
 import { OutfitBody } from '../../../api/outfits/outfits.schema.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { FORMATS, LAYERS, MAX_LAYERS, MODES } from '../../../api/shared/generations/generation.ts'
@@ -18,10 +19,32 @@ const oneOf = { additionalProperties: false, minProperties: 1, maxProperties: 1 
 
 const ImageSource = Type.Object(imageFields, { ...oneOf, description: 'Exactly one of path, url and base64.' })
 
-const PersonSource = Type.Object(
-  { ...imageFields, id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload.' })) },
-  { ...oneOf, description: 'The photo of the person: exactly one of path, url, base64 and id.' },
-)
+const uploadFields = {
+  ...imageFields,
+  id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload.' })),
+}
+
+const PersonSource = Type.Object(uploadFields, {
+  ...oneOf,
+  description: 'The photo of the person: exactly one of path, url, base64 and id.',
+})
+
+const MaskSource = Type.Object(uploadFields, { ...oneOf, description: 'Exactly one of path, url, base64 and id.' })
+
+const outputFields = {
+  engine: Type.Optional(
+    Type.String({
+      maxLength: 48,
+      description:
+        'Name of an engine of the service, for example warp or fashn-vton. mock returns the photo unchanged and costs nothing.',
+    }),
+  ),
+  mode: Type.Optional(Type.Enum([...MODES])),
+  format: Type.Optional(Type.Enum([...FORMATS])),
+  seed: Type.Optional(Type.Integer({ minimum: 0 })),
+}
+
+const { count, mask, changedMask } = Output.properties
 
 const productFields = {
   externalId: Type.Optional(
@@ -40,16 +63,18 @@ export const TryOnToolInput = Type.Object({
   product: Type.Object(productFields, aProduct),
   output: Type.Optional(
     Type.Object({
-      engine: Type.Optional(
-        Type.String({
-          maxLength: 48,
-          description:
-            'Name of an engine of the service, for example warp or fashn-vton. mock returns the photo unchanged and costs nothing.',
-        }),
+      ...outputFields,
+      count: Type.Optional(count),
+      mask: Type.Optional(
+        Type.Object(
+          { image: MaskSource, keep: Type.Optional(mask.properties.keep) },
+          {
+            description:
+              'An image of the size of the whole photo, black and white: only its white region may change, or with keep only the black one.',
+          },
+        ),
       ),
-      mode: Type.Optional(Type.Enum([...MODES])),
-      format: Type.Optional(Type.Enum([...FORMATS])),
-      seed: Type.Optional(Type.Integer({ minimum: 0 })),
+      changedMask: Type.Optional(changedMask),
     }),
   ),
 })
@@ -67,7 +92,7 @@ export const OutfitToolInput = Type.Object({
     { minItems: 2, maxItems: MAX_LAYERS },
   ),
   partial: Type.Optional(OutfitBody.properties.partial),
-  output: TryOnToolInput.properties.output,
+  output: Type.Optional(Type.Object(outputFields)),
 })
 
 export const WaitInput = Type.Object({

@@ -120,6 +120,18 @@ describe('drape mcp', async () => {
     expect(refused.json.message).toContain('products[0] (tops) and products[1] (tops)')
   })
 
+  it('returns several results, and changes only what a mask allows', async () => {
+    const mask = { image: { path: PERSON }, keep: true }
+    const output = { ...MOCK, count: 2, changedMask: true, mask }
+    const input = { person: { path: PERSON }, product: { image: { path: SHIRT } } }
+    const { generationId } = (await call('try_on', { ...input, output })).json
+    const ended = await call('wait_for_generation', { generationId, timeoutSeconds: 100 })
+    const result = { imageUrl: expect.any(String), changedMaskUrl: expect.any(String) }
+    expect(ended.json.results).toMatchObject([result, result])
+    const refused = await call('try_on', { ...input, output: { mask: { image: { path: '/nowhere.png' } } } })
+    expect(refused.text).toContain('output.mask.image.path cannot be read')
+  })
+
   it('accepts base64, URLs, upload IDs and catalog products', async () => {
     const shirt = await readSample('garments/tshirt-mustard.jpg')
     const body = formOf(
