@@ -176,7 +176,10 @@ export const ProductStatistics = named(
   Type.Object({
     totalGenerations: Count,
     completedGenerations: Count,
-    failedGenerations: Count,
+    failedGenerations: Type.Integer({
+      minimum: 0,
+      description: 'Includes outfits that were made without the product.',
+    }),
     avgGenerationTimeMs: Type.Integer({
       minimum: 0,
       description: 'Mean duration of completed generations in ms; 0 without any.',

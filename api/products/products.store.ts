@@ -125,14 +125,15 @@ export function createProducts(database: Database) {
     countGenerations: (name: ProductName, { from, to }: { from: number | null; to: number | null }) =>
       database.maybeOne(sql.type(rowType(StatisticsRow))`
         select products.account_id as "accountId", count(generations.id) as total,
-          count(*) filter (where status = 'COMPLETED') as completed, count(*) filter (where status = 'FAILED') as failed,
-          coalesce(round(extract(epoch from avg(finished_at - generations.created_at) filter (where status = 'COMPLETED'))
+          count(*) filter (where status = 'COMPLETED' and not left_out) as completed,
+          count(*) filter (where status = 'FAILED' or left_out) as failed,
+          coalesce(round(extract(epoch from avg(finished_at - generations.created_at) filter (where status = 'COMPLETED' and not left_out))
             * 1000), 0)::bigint as "averageMs"
         from products left join lateral (
-            select * from generations
+            select *, ${isLeftOut} as left_out from generations
             where account_id = products.account_id and product_external_id = products.external_id
             union all
-            select * from generations
+            select *, ${isLeftOut} as left_out from generations
             where account_id = products.account_id and product_external_id <> products.external_id
               and layers is not null and layers @> jsonb_build_array(jsonb_build_object('externalId', products.external_id))
           ) as generations on (${from}::float8 is null or generations.created_at >= to_timestamp(${from}::float8 / 1000))
@@ -141,6 +142,10 @@ export function createProducts(database: Database) {
         group by products.id`),
   }
 }
+
+/** Whether the outfit, which may have completed, is without the product. */
+const isLeftOut = sql.fragment`coalesce(
+  layers @> jsonb_build_array(jsonb_build_object('externalId', products.external_id, 'applied', false)), false)`
 
 function upsert(accountId: string, product: ProductInput) {
   const days = product.validForDays ?? null

@@ -231,6 +231,10 @@ describe('an outfit', async () => {
       { ...body.layers[1], applied: true, quality: null, warnings: [] },
       { ...body.layers[2], applied: true, quality: null, warnings: [] },
     ])
+    const statisticsOf = async (i: number) =>
+      (await drape.call('GET', `/tryon/v1/products/${generation.layers[i].productExternalId}/stats`)).body
+    expect(await statisticsOf(0)).toMatchObject({ totalGenerations: 1, completedGenerations: 0, failedGenerations: 1 })
+    expect(await statisticsOf(1)).toMatchObject({ totalGenerations: 1, completedGenerations: 1, failedGenerations: 0 })
     expect((await fetch(generation.resultImageUrl)).headers.get('content-type')).toBe('image/webp')
     expect(await drape.balance()).toBe(before - 2)
     const none = await post([broken, { ...broken, title: 'Jeans' }], { partial: 'allowed' })
