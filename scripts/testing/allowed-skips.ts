@@ -38,11 +38,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortForm,
   },
   {
-    file: 'test/cluster/many-pools.test.ts',
-    reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
     file: 'test/clients/python.test.ts',
     test: 'on Python 3.',
     reason: `a short run tests the oldest version and installs the newest; ${IS_LONG}`,

@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../controller/runtime/client.ts'
 import { openConnection } from '../../controller/runtime/connection.ts'
@@ -112,32 +108,6 @@ describe.skipIf(controlPlane === null)('the client', () => {
     expect(refused).toBeInstanceOf(KubernetesError)
     expect(refused.retryAfterSeconds).toBeGreaterThanOrEqual(1)
     connection.close()
-  })
-
-  it('connects through the proxy of its kubeconfig', async () => {
-    if (controlPlane === null) return
-    await using place = await createTestNamespace(controlPlane)
-    const asked: string[] = []
-    const proxy = createServer().on('connect', ({ url = '' }: IncomingMessage, client: Duplex) => {
-      asked.push(url)
-      const server = connect(Number(new URL(`http://${url}`).port), '127.0.0.1', () => {
-        client.write('HTTP/1.1 200 OK\r\n\r\n')
-        client.pipe(server).pipe(client)
-      })
-      for (const end of [client, server]) end.on('error', () => {})
-    })
-    await once(proxy.listen(0, '127.0.0.1'), 'listening')
-    const { port } = proxy.address() as AddressInfo
-    const kubeconfig = await writeKubeconfig(controlPlane, { proxy: `http://127.0.0.1:${port}` })
-    const connection = openConnection({ kubeconfig })
-    const client = createClient(connection, { fieldManager: 'test' })
-    const metadata = { namespace: place.namespace, name: 'far' }
-    await client.create(CONFIG_MAPS, { metadata, data: { value: '1' } })
-    expect(await place.client.get(CONFIG_MAPS, metadata)).toMatchObject({ data: { value: '1' } })
-    expect(new Set(asked)).toEqual(new Set([new URL(controlPlane.server).host]))
-    connection.close()
-    proxy.closeAllConnections()
-    proxy.close()
   })
 
   it('writes nothing when fenced', async () => {

@@ -1,9 +1,5 @@
-import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { delimiter, dirname, join } from 'node:path'
-import type { TLSSocket } from 'node:tls'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../controller/runtime/client.ts'
 import { type ConnectionOptions, openConnection } from '../../controller/runtime/connection.ts'
@@ -35,7 +31,7 @@ const controlPlane = await findSharedControlPlane()
 
 describe.skipIf(controlPlane === null)('the connection to a cluster', () => {
   let folder: string
-  const { server = '', certificate = '', token = '', kubeconfig = '' } = controlPlane ?? {}
+  const { server = '', certificate = '', token = '' } = controlPlane ?? {}
 
   const write = async (name: string, content: string | object) => {
     const path = join(folder, name)
@@ -67,21 +63,6 @@ describe.skipIf(controlPlane === null)('the connection to a cluster', () => {
     expect(await whoAmI({ kubeconfig: file })).toEqual({ name: 'somebody', namespace: 'shop' })
   })
 
-  it('is merged from several kubeconfigs, with the context of the first', async () => {
-    const { contexts, clusters, users } = configOf({ token })
-    const other = { name: 'there', context: { cluster: 'nowhere', user: 'nobody' } }
-    const first = await write('first', { 'current-context': 'here', contexts, clusters })
-    const second = await write('second', { 'current-context': 'there', contexts: [other], users })
-    vi.stubEnv('KUBECONFIG', [first, second].join(delimiter))
-    expect(await whoAmI()).toEqual({ name: 'admin', namespace: 'shop' })
-  })
-
-  it('defaults to the kubeconfig in the home folder', async () => {
-    await write('.kube/config', configOf({ token }))
-    await write('.kube/pki/ca.crt', certificate)
-    expect(await whoAmI()).toMatchObject({ name: 'admin' })
-  })
-
   it('uses the service account of a pod, with its current token', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
@@ -105,35 +86,6 @@ describe.skipIf(controlPlane === null)('the connection to a cluster', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
     expect(await ask()).toBe(`system:serviceaccount:${namespace}:late`)
     ours.close()
-  })
-
-  it('gets a token from the exec plugin of a user', async () => {
-    const status = JSON.stringify({ status: { token } })
-    const exec = { command: process.execPath, args: ['-e', `console.log(${JSON.stringify(status)})`] }
-    expect(await whoAmI({ kubeconfig: await write('config', configOf({ exec })) })).toMatchObject({ name: 'admin' })
-  })
-
-  it('uses the client certificate of a user', async () => {
-    const [cert, key] = await Promise.all(
-      ['crt', 'key'].map((kind) => readFile(join(dirname(kubeconfig), `pki/apiserver.${kind}`), 'utf8')),
-    )
-    const shown: string[] = []
-    const other = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, ({ socket }, response) => {
-      shown.push((socket as TLSSocket).getPeerX509Certificate()?.fingerprint256 ?? '')
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
-    }).listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    await write('pki/u.crt', cert)
-    await write('pki/u.key', key)
-    const { port } = other.address() as AddressInfo
-    const cluster = { server: `https://127.0.0.1:${port}/`, 'certificate-authority': 'pki/ca.crt' }
-    const user = { 'client-certificate': 'pki/u.crt', 'client-key': 'pki/u.key' }
-    const file = await write('config', configOf(user, { clusters: [{ name: 'c', cluster }] }))
-    const connection = openConnection({ kubeconfig: file })
-    expect(await createClient(connection, { fieldManager: 'test' }).get(REVIEWS, { name: 'none' })).toBeNull()
-    expect(shown).toEqual([expect.stringMatching(/^([0-9A-F]{2}:){31}/)])
-    connection.close()
-    other.close()
   })
 
   it('reuses connections', async () => {

@@ -22,7 +22,6 @@ const spec = {
   accelerator: { resource: DEVICE, count: 1 },
   template: { image: 'drape/worker:test', requests: { cpu: '1' } },
 }
-const READY = { type: 'Ready', status: 'True', reason: 'Fake' }
 const SPOT = 'aws-node-termination-handler/spot-itn'
 
 describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
@@ -50,16 +49,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     )
   const cordon = (unschedulable: boolean) =>
     stage.client.patch(NODES, { name: ENDING }, { spec: { unschedulable: unschedulable || null } })
-  const setCondition = (status: string, message = 'Preempt') => {
-    const lastTransitionTime = new Date().toISOString()
-    const event = { type: 'VMEventScheduled', status, reason: 'VMEventScheduled', message, lastTransitionTime }
-    return stage.client.patch(
-      NODES,
-      { name: ENDING },
-      { status: { conditions: [READY, event] } },
-      { subresource: 'status' },
-    )
-  }
   const evict = (name: string) => {
     const { namespace } = stage
     const path = `${pathOf(PODS, { namespace, name })}/eviction`
@@ -128,31 +117,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
       await remove(pool)
     },
   )
-
-  it('with a lasting condition has its workers replaced once, even if replacements land there', async () => {
-    const { leaving } = await startBusy('azure')
-    await setCondition('True', 'Freeze')
-    await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: true } })
-    expect(on('azure', ENDING)).toEqual(leaving)
-    await setCondition('True')
-    await untilGone('azure', leaving)
-    expect(handedBack(leaving)).toEqual([25_000, 25_000])
-    await stage.untilReady('azure', WORKERS)
-    const later = on('azure', ENDING)
-    expect(later).toHaveLength(WORKERS / 2)
-    for (const pod of later) await until(() => stage.workers.work(pod))
-    // Only a pass after the last change could replace them again.
-    await stage.apply('azure', { ...spec, replicas: WORKERS + 1 })
-    await stage.untilReady('azure', WORKERS + 1)
-    expect(on('azure', ENDING)).toEqual(expect.arrayContaining(later))
-    expect(later.filter(stage.workers.isBusy)).toEqual(later)
-    expect(stage.workers.killed).toEqual([])
-    expect(await stage.eventsOf('azure', 'NodeEnding')).toHaveLength(leaving.length)
-    await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: null } })
-    await setCondition('False')
-    await condition('azure', 'False')
-    await remove('azure')
-  })
 
   it('drains all its workers with the first eviction, and none when only cordoned', async () => {
     const workers = await startBusy('drained')

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../controller/runtime/client.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
-import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { until } from '../support/until.ts'
 import { PODS, REPLICA_SETS } from './kinds.ts'
 import { type PoolStage, startPoolStage } from './pool-stage.ts'
@@ -126,36 +125,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
     await stage.remove('alone')
   })
 
-  it('keeps the settings of its workers when its podTemplate removes them', async () => {
-    await stage.apply('bare', fixed(1, { podTemplate: { spec: { containers: [{ name: 'worker', env: null }] } } }))
-    await stage.untilReady('bare', 1)
-    const pod = await stage.get<Pod>(PODS, stage.podsOf('bare')[0])
-    const names = pod?.spec.containers[0].env?.map(({ name }) => name)
-    expect(names).toEqual(expect.arrayContaining(['POOL', 'POD_NAME', 'ENGINES', 'DRAIN_SECONDS']))
-    const before = stage.podsOf('bare')
-    for (const spec of [
-      { containers: null },
-      { containers: 'none' },
-      { containers: [null] },
-      { containers: [{ name: 'worker', env: 'none' }] },
-      { restartPolicy: 'Never' },
-      { volumes: [{ name: 'temporary', hostPath: { path: '/' } }] },
-    ]) {
-      await stage.apply('bare', fixed(1, { podTemplate: { spec } }))
-      const messages = await until(async () => {
-        const stalled = await stage.conditionOf('bare', 'Stalled')
-        return stalled?.status === 'True' && stalled.message
-      })
-      expect(messages.length).toBeGreaterThan(20)
-      expect(stage.podsOf('bare')).toEqual(before)
-      await stage.apply('bare', fixed(1))
-      await until(async () => (await stage.conditionOf('bare', 'Stalled'))?.status === 'False')
-      await stage.untilReady('bare', 1)
-      before.splice(0, before.length, ...stage.podsOf('bare'))
-    }
-    await stage.remove('bare')
-  })
-
   it('removes drained workers despite manual pod-deletion-cost on others', async () => {
     const setCost = (pod: string, cost: number | null) => {
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': cost === null ? null : String(cost) }
@@ -186,22 +155,5 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
     expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining(cheapest) })
     for (const pod of [cheap, cheapest]) stage.workers.finish(pod)
     await stage.remove('costly')
-  })
-
-  it('starts without state of a deleted pool of the same name', async () => {
-    const auto = (min: number) => ({
-      engines: ['mock'],
-      template,
-      scaling: { policy: { bounds: { min, max: 9 }, target: { backlogPerSlot: 1 } } },
-    })
-    await stage.apply('again', auto(4))
-    await stage.untilReady('again', 4)
-    const name = { namespace: stage.namespace, name: 'again' }
-    // Without a pause: as `kubectl replace --force`.
-    await stage.client.delete(workerPools.type, name)
-    await stage.apply('again', auto(1))
-    await stage.untilReady('again', 1)
-    expect(await stage.statusOf('again')).toMatchObject({ min: 1, desiredReplicas: 1 })
-    await stage.remove('again')
   })
 })

@@ -29,8 +29,6 @@ export interface PoolStage extends TestNamespace {
   readonly nodes: FakeNodes
   readonly workers: ModelWorkers
   readonly controller: TestProgram
-  /** Starts another controller beside those there are. */
-  startController(): Promise<TestProgram>
   apply(pool: string, spec: object): Promise<Pool>
   /** Deletes a pool and waits until its pods are gone. */
   remove(pool: string): Promise<void>
@@ -73,22 +71,16 @@ export async function startPoolStage(
   const nodes = await startFakeNodes(place, nodeNames, resources, (pod) => !graceful || !workers.isBusy(pod))
   const workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
   const ways = await env(drape)
-  const controllers: TestProgram[] = []
-  const startController = async () => {
-    const started = await startProgram('controller', {
-      ...drape.env,
-      KUBECONFIG: controlPlane.kubeconfig,
-      ...ways,
-      WATCH_NAMESPACE: namespace,
-      LEASE_NAMESPACE: namespace,
-      LEASE_SECONDS: '3',
-    })
-    controllers.push(started)
-    return started
-  }
   const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
   await client.apply(engines.type, { metadata: { namespace, name: 'mock' }, spec })
-  const controller = await startController()
+  const controller = await startProgram('controller', {
+    ...drape.env,
+    KUBECONFIG: controlPlane.kubeconfig,
+    ...ways,
+    WATCH_NAMESPACE: namespace,
+    LEASE_NAMESPACE: namespace,
+    LEASE_SECONDS: '3',
+  })
 
   const statusOf = async (name: string) => (await client.get<Pool>(workerPools.type, { namespace, name }))?.status
   const conditionOf = async (pool: string, type: string) =>
@@ -100,7 +92,6 @@ export async function startPoolStage(
     nodes,
     workers,
     controller,
-    startController,
     statusOf,
     conditionOf,
     podsOf,
@@ -123,7 +114,7 @@ export async function startPoolStage(
     },
     get: (type, name) => client.get(type, { namespace, name }),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(controllers.map((each) => each.end('SIGKILL')))
+      await controller.end('SIGKILL')
       await workers.close()
       await nodes.close()
       await drape.stop()

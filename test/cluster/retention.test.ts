@@ -106,21 +106,6 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     expect(events.length).toBeGreaterThan(0)
   })
 
-  it('deletes expired objects without ttlSeconds, with a record', async () => {
-    await store('results/expired.jpg', 2)
-    await store('results/lasting.jpg', 2)
-    await drape.database.query(sql.unsafe`
-      update objects set expires_at = now() - interval '1 minute' where key = 'results/expired.jpg'`)
-    await apply({ dryRun: false }, 'expired')
-    await until(async () => !(await exists('results/expired.jpg')))
-    expect(await until(async () => (await records()).find(({ policy }) => policy === 'expired'))).toMatchObject({
-      dryRun: false,
-      objects: 1,
-    })
-    expect(await exists('results/lasting.jpg')).toBe(true)
-    await expect(apply({ dryRun: false, ttlSeconds: 60 }, 'expired')).rejects.toThrow('confirmShrink')
-  })
-
   const request = (name: string, spec: object) =>
     place.client.create(sweeps.type, { metadata: { namespace: place.namespace, name }, spec })
   const outcome = async (name: string) => {
@@ -153,19 +138,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     await expect(place.client.apply(sweeps.type, change)).rejects.toThrow('a Sweep with a result is immutable')
   })
 
-  it('reports in a Sweep why it does not run', async () => {
-    await request('orphan', { policy: 'none' })
-    await apply({ ttlSeconds: 3 * DAY, dryRun: false, suspend: true }, 'nightly')
-    await until(async () => (await status('nightly'))?.conditions?.[0]?.reason === 'Suspended')
-    await request('suspended', { policy: 'nightly' })
-    expect(await until(() => outcome('suspended'))).toMatchObject({ status: 'False', reason: 'PolicySuspended' })
-    expect(await until(() => outcome('orphan'))).toMatchObject({ status: 'False', reason: 'PolicyNotFound' })
-    await expect(request('forged', { policy: 'nightly', objects: 3 })).rejects.toThrow('set only policy and dryRun')
-    await apply({ ttlSeconds: 3 * DAY, dryRun: false }, 'days')
-  })
-
   it('leaves uncovered objects to the sweep 1 hour after expiration', async () => {
-    await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'expired' })
     await store('results/recent.jpg', 2)
     await store('results/overlooked.jpg', 2)
     await drape.database.query(sql.unsafe`
@@ -173,10 +146,5 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
       where key in ('results/recent.jpg', 'results/overlooked.jpg')`)
     await until(async () => !(await exists('results/overlooked.jpg')))
     expect(await exists('results/recent.jpg')).toBe(true)
-  })
-
-  it('is deleted at once', async () => {
-    await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'days' })
-    await until(async () => (await status()) === undefined)
   })
 })

@@ -105,20 +105,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('waits for its engines, and reports it', async () => {
-    const scaling = { mode: 'Fixed' }
-    await apply('unready', { engines: ['nothing'], replicas: 1, scaling, template })
-    const status = await until(async () => {
-      const found = await get('unready')
-      return found?.conditions.some(({ type }) => type === 'EnginesReady') && found
-    })
-    expect(status.conditions.find(({ type }) => type === 'EnginesReady')).toMatchObject({
-      status: 'False',
-      message: 'The Engine nothing does not exist.',
-    })
-    expect(await replicasOf('unready')).toBeUndefined()
-  })
-
   it('does not run an engine without an acknowledged license', async () => {
     const license = { name: 'CC-BY-NC-4.0', commercialUse: false }
     const metadata = { namespace: place.namespace, name: 'research' }
@@ -317,22 +303,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await client.delete(workerPools.type, { namespace, name: 'claims' })
     for (const node of ['fake-a', 'fake-b']) await client.delete(RESOURCE_SLICES, { name: `${namespace}-${node}` })
     await client.delete(DEVICE_CLASSES, { name: driver })
-  })
-
-  it('does not change while paused', async () => {
-    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
-    await apply('paused', { ...spec, replicas: 1 })
-    await until(() => isReady('paused', 1))
-    const soon = new Date(Date.now() + 3_600_000).toISOString()
-    await apply('paused', { ...spec, replicas: 3, paused: { reason: 'an audit', until: soon } })
-    const status = await until(async () => {
-      const found = await get('paused')
-      return holds(found, 'Paused') && found
-    })
-    expect(status).toMatchObject({ desiredReplicas: 1, limitedBy: 'paused' })
-    expect(await replicasOf('paused')).toBe(1)
-    await apply('paused', { ...spec, replicas: 3 })
-    await until(() => isReady('paused', 3))
   })
 
   it('resumes as soon as the pause ends', async () => {

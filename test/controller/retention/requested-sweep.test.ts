@@ -16,9 +16,9 @@ const RECORD = {
 }
 
 /** One Sweep and one policy in an API that keeps what is written, and controllers that come and go. */
-function createWorld({ namespace = 'shop', spec = {} }: { namespace?: string; spec?: object } = {}) {
-  const meta = { namespace, uid: 'one', generation: 1, creationTimestamp: '2026-05-01T09:59:59Z' }
-  let sweep = { metadata: { ...meta, name: 'now' }, spec: { policy: 'days' } } as Sweep
+function createWorld({ namespace = 'shop', policyName = 'days', spec = {} } = {}) {
+  const meta = { namespace, uid: 'one', generation: 1, creationTimestamp: '2026-05-01T09:59:00Z' }
+  let sweep = { metadata: { ...meta, name: 'now' }, spec: { policy: policyName } } as Sweep
   const policy = { metadata: { ...meta, name: 'days' }, spec: { dryRun: false, ...spec } } as KubernetesObject
   const world = { runs: 0, noted: 0, unread: [] as string[], failing: null as 'record' | 'outcome' | null }
   const outcome = () => sweep.status?.conditions?.find(({ type }) => type === 'Complete')
@@ -95,6 +95,7 @@ describe('a Sweep that was created to start a run', () => {
   })
 
   it.each([
+    ['its policy does not exist', { policyName: 'nights' }, 'PolicyNotFound'],
     ['its policy is suspended', { spec: { suspend: true } }, 'PolicySuspended'],
     ['its policy is invalid', { spec: { ttlSeconds: 1 } }, 'PolicyInvalid'],
     ['it is not in the namespace of the release', { namespace: 'elsewhere' }, 'NamespaceIgnored'],

@@ -103,6 +103,20 @@ describe('a change of the template', () => {
     expect(cluster.alive).toHaveLength(12)
   })
 
+  it('keeps the workers that a rollback makes current again, also those that drain', async () => {
+    const rollout = { maxSurge: 0, maxUnavailable: 2 }
+    const cluster = await busyPool(poolWith('drape/worker:1', { rollout }))
+    const names = () => cluster.alive.map(({ object }) => object.metadata.name)
+    const before = names()
+    cluster.jobSeconds = 300
+    cluster.setSpec(poolWith('drape/worker:2', { rollout }))
+    await cluster.run(JOB_SECONDS)
+    expect(cluster.alive.filter((pod) => !isTaking(pod))).toHaveLength(2)
+    cluster.setSpec(poolWith('drape/worker:1', { rollout }))
+    await rollOut(cluster, 20)
+    expect(names()).toEqual(before)
+  })
+
   it('stops while the pool is paused', async () => {
     const cluster = await busyPool()
     cluster.setSpec(poolWith('drape/worker:2'))
