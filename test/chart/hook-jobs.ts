@@ -18,8 +18,6 @@ interface JobPod extends KubernetesObject {
 
 /** Runs the hooks of a chart on a cluster without nodes. */
 export interface HookJobs {
-  /** What the programs printed, by the name of their pod. */
-  readonly printed: ReadonlyMap<string, string>
   close(): void
 }
 
@@ -32,7 +30,6 @@ export function startHookJobs(
   namespace?: string,
 ): HookJobs {
   const client = createClient(connection, { fieldManager: 'hook-jobs' })
-  const printed = new Map<string, string>()
   const started = new Set<string>()
   const act = async ({ metadata, spec, status }: JobPod) => {
     const { uid = '', name, namespace = '' } = metadata
@@ -41,11 +38,10 @@ export function startHookJobs(
     const user = `system:serviceaccount:${namespace}:${spec.serviceAccountName}`
     const env = { ...process.env, KUBECONFIG: await writeKubeconfig(controlPlane, { user }) }
     const [{ command, args }] = spec.containers
-    const [phase, text] = await run(process.execPath, [...command.slice(1), ...args], { cwd: ROOT, env }).then(
-      (output) => ['Succeeded', output] as const,
-      (error: Error) => ['Failed', error.message] as const,
+    const phase = await run(process.execPath, [...command.slice(1), ...args], { cwd: ROOT, env }).then(
+      () => 'Succeeded',
+      () => 'Failed',
     )
-    printed.set(name, text)
     await client.patch(PODS, { namespace, name }, { status: { phase } }, { subresource: 'status' })
   }
   const watched = watchObjects<JobPod>({
@@ -55,5 +51,5 @@ export function startHookJobs(
     labelSelector: 'app.kubernetes.io/component in (secrets,secrets-purge)',
     onChange: (pod) => void act(pod).catch(() => {}),
   })
-  return { printed, close: () => watched.close() }
+  return { close: () => watched.close() }
 }

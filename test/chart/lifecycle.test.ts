@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
@@ -17,7 +16,6 @@ import { scale } from '../cluster/scale.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
-import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
 import { findChart } from './charts.ts'
 import { type HookJobs, startHookJobs } from './hook-jobs.ts'
@@ -217,19 +215,8 @@ describe.skipIf(!possible)('a release', () => {
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 
-  it('adopts the Secrets that an earlier chart rendered', async () => {
-    await helm('uninstall', 'drape')
-    for (const name of KEPT) await client.delete(SECRETS, { namespace: NAMESPACE, name })
-    await helm('install', 'drape', await writeEarlierChart())
-    const before = await readSecrets()
-    await upgrade('--set', 'purge=true')
-    const after = await readSecrets()
-    for (const [index, data] of before.entries()) expect(after[index]).toMatchObject(data ?? {})
-    expect(Object.keys(after[0] ?? {})).toEqual(expect.arrayContaining(['api-url', 'controller-url']))
-    expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, now retained after an uninstall')
-  })
-
   it('deletes everything when configured before uninstalling', async () => {
+    await upgrade('--set', 'purge=true')
     await helm('uninstall', 'drape')
     expect(await isLeft(CLAIMS, 'drape-objects')).toBe(false)
     expect(await readSecrets()).toEqual(KEPT.map(() => undefined))
@@ -264,26 +251,6 @@ describe.skipIf(!possible)('a release', () => {
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 })
-
-/** A chart that renders the Secrets itself, without database roles, as with purge. */
-async function writeEarlierChart(): Promise<string> {
-  const { path } = await requestService('folder', null)
-  const dataOf = {
-    database: ['password', 'url'],
-    encryption: ['secrets-key'],
-    queue: ['password', 'url'],
-  }
-  const secrets = Object.entries({ ...dataOf, signing: ['signing-secret'] }).map(([component, keys]) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: `drape-${component}`, labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
-    stringData: Object.fromEntries(keys.map((key) => [key, `${component} of before`])),
-  }))
-  await mkdir(join(path, 'templates'))
-  await writeFile(join(path, 'Chart.yaml'), JSON.stringify({ apiVersion: 'v2', name: 'drape', version: '0.0.9' }))
-  await writeFile(join(path, 'templates/secrets.yaml'), secrets.map((each) => JSON.stringify(each)).join('\n---\n'))
-  return path
-}
 
 function typeOf(apiVersion: string, kind: string): ResourceType {
   const plural = `${kind.toLowerCase()}s`

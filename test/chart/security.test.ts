@@ -93,7 +93,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(ofSecrets.flatMap(({ rules }) => rules)).toEqual(
         expect.arrayContaining([
           { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-          { apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['get', 'patch'] },
+          { apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['get'] },
           { apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['delete'] },
         ]),
       )

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteSecrets } from '../../controller/generated-secrets/delete-secrets.ts'
 import { ensureSecrets, type GeneratedSecret, SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
-import { completeData, type SecretData } from '../../controller/generated-secrets/secret-keys.ts'
+import { generateData, type SecretData } from '../../controller/generated-secrets/secret-keys.ts'
 import { createClient } from '../../controller/runtime/client.ts'
 import { openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
@@ -19,8 +19,9 @@ interface Secret extends KubernetesObject {
 const controlPlane = await findSharedControlPlane()
 const KEYS = {
   password: { alphanumeric: 32 },
+  'api-password': { alphanumeric: 32, internal: true },
+  'api-url': { text: 'redis://api:{api-password}@queue' },
   url: { text: 'redis://:{password}@queue' },
-  'api-password': { alphanumeric: 32, addable: true },
 }
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true }
 const ROLES: ResourceType = { ...RBAC, plural: 'roles', kind: 'Role' }
@@ -29,31 +30,15 @@ const BINDINGS: ResourceType = { ...RBAC, plural: 'rolebindings', kind: 'RoleBin
 const decode = (text = '') => Buffer.from(text, 'base64').toString()
 const encode = (text: string) => Buffer.from(text).toString('base64')
 
-describe('the values of a generated Secret', () => {
-  it('are random, have the given size, and are inserted into templates', () => {
-    const { added, missing } = completeData(
-      { ...KEYS, key: { base64Bytes: 32 }, 'tls.key': { privateKey: 'ed25519' } },
-      null,
-    )
-    const again = completeData(KEYS, null).added
-    expect(missing).toEqual([])
-    expect(decode(added.password)).toMatch(/^[A-Za-z0-9]{32}$/)
-    expect(decode(added.url)).toBe(`redis://:${decode(added.password)}@queue`)
-    expect(Buffer.from(decode(added.key), 'base64')).toHaveLength(32)
-    expect(createPrivateKey(decode(added['tls.key'])).asymmetricKeyType).toBe('ed25519')
-    expect(again.password).not.toBe(added.password)
-  })
-
-  it('are completed when no other value depends on the missing values', () => {
-    const { added, missing } = completeData(KEYS, { password: encode('old') })
-    expect(missing).toEqual([])
-    expect(Object.keys(added).sort()).toEqual(['api-password', 'url'])
-    expect(decode(added.url)).toBe('redis://:old@queue')
-  })
-
-  it('are not regenerated when lost or empty', () => {
-    expect(completeData(KEYS, { password: '', url: encode('x') })).toEqual({ added: {}, missing: ['password'] })
-  })
+it('the values of a generated Secret are random, have the given size, and are inserted into templates', () => {
+  const data = generateData({ ...KEYS, key: { base64Bytes: 32 }, 'tls.key': { privateKey: 'ed25519' } })
+  expect(decode(data.password)).toMatch(/^[A-Za-z0-9]{32}$/)
+  expect(decode(data.url)).toBe(`redis://:${decode(data.password)}@queue`)
+  expect(decode(data['api-url'])).toMatch(/^redis:\/\/api:[A-Za-z0-9]{32}@queue$/)
+  expect(data).not.toHaveProperty('api-password')
+  expect(Buffer.from(decode(data.key), 'base64')).toHaveLength(32)
+  expect(createPrivateKey(decode(data['tls.key'])).asymmetricKeyType).toBe('ed25519')
+  expect(generateData(KEYS).password).not.toBe(data.password)
 })
 
 describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
@@ -87,8 +72,8 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
     await ensure([name], client).finally(() => connection.close())
   }
   const read = (name: string) => place.client.get<Secret>(SECRETS, { namespace: place.namespace, name })
-  const create = (name: string, data: SecretData, labels = {}) =>
-    place.client.create(SECRETS, { metadata: { namespace: place.namespace, name, labels }, data })
+  const create = (name: string, data: SecretData) =>
+    place.client.create(SECRETS, { metadata: { namespace: place.namespace, name }, data })
 
   it('are created once, even by concurrent installations', async () => {
     const lines = (await Promise.all([ensure(['first', 'second']), ensure(['first', 'second'])])).flat()
@@ -99,26 +84,17 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
     expect((await read('first'))?.data).toEqual(data)
   })
 
-  it('of an earlier chart keep their values, get missing ones, and outlive the release', async () => {
-    const data = { password: encode('old'), url: encode('redis://elsewhere') }
-    await create('earlier', data, { 'app.kubernetes.io/managed-by': 'Helm' })
-    expect(await ensure(['earlier'])).toEqual(['earlier: added api-password'])
-    const found = await read('earlier')
-    expect(found?.data).toMatchObject(data)
-    expect(found?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
-  })
-
   it('created by an operator are used unchanged', async () => {
-    await create('own', { password: encode('mine'), url: encode('redis://mine'), 'api-password': encode('mine') })
+    await create('own', { password: encode('mine'), url: encode('redis://mine'), 'api-url': encode('redis://mine') })
     expect(await ensure(['own'])).toEqual(['own: unchanged'])
     expect((await read('own'))?.metadata.annotations).toBeUndefined()
   })
 
   it('are not created when a value of one of them is lost', async () => {
-    await create('lossy', { url: encode('redis://x') })
+    await create('lossy', { password: '', url: encode('redis://x'), 'api-url': encode('redis://x') })
     await expect(ensure(['untouched', 'lossy'])).rejects.toThrow('The Secret lossy lacks the key password: restore it')
     expect(await read('untouched')).toBeNull()
-    expect((await read('lossy'))?.data).toEqual({ url: encode('redis://x') })
+    expect(decode((await read('lossy'))?.data?.url)).toBe('redis://x')
   })
 
   it('are named in errors of the API server', async () => {

@@ -12,13 +12,13 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- $_ := set $keys "encryption" (dict "secrets-key" (dict "base64Bytes" 32)) -}}
 {{- end -}}
 {{- if not .provenance.existingSecret -}}
-{{- $_ := set $keys "provenance" (dict "tls.key" (dict "privateKey" "ed25519") "receipts.key" (dict "privateKey" "ed25519" "addable" true)) -}}
+{{- $_ := set $keys "provenance" (dict "tls.key" (dict "privateKey" "ed25519") "receipts.key" (dict "privateKey" "ed25519")) -}}
 {{- end -}}
 {{- if .postgres.enabled -}}
 {{- $host := printf "%s.%s.svc:5432" (include "drape.componentName" (dict "root" $ "component" "postgres")) (include "drape.namespace" $) -}}
 {{- $database := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "postgres://drape:{password}@%s/drape" $host)) -}}
 {{- range $process := list "api" "controller" -}}
-{{- $_ := set $database (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
+{{- $_ := set $database (printf "%s-password" $process) (dict "alphanumeric" 32 "internal" true) -}}
 {{- $_ := set $database (printf "%s-url" $process) (dict "text" (printf "postgres://drape_%s:{%s-password}@%s/drape" $process $process $host)) -}}
 {{- end -}}
 {{- $_ := set $keys "database" $database -}}
@@ -28,16 +28,14 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- $queue := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "redis://:{password}@%s" $host))
   "users.acl" (dict "text" ($.Files.Get "files/redis/users.acl")) -}}
 {{- range $process := list "api" "worker" "controller" -}}
-{{- $_ := set $queue (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
+{{- $_ := set $queue (printf "%s-password" $process) (dict "alphanumeric" 32 "internal" true) -}}
 {{- $_ := set $queue (printf "%s-url" $process) (dict "text" (printf "redis://drape_%s:{%s-password}@%s" $process $process $host)) -}}
 {{- end -}}
 {{- $_ := set $keys "queue" $queue -}}
 {{- end -}}
 {{- end -}}
-{{- /* A release that renders the Secret may adopt it. No other tool deletes the Secret. */ -}}
+{{- /* No tool deletes the Secret. */ -}}
 {{- $annotations := dict
-  "meta.helm.sh/release-name" .Release.Name
-  "meta.helm.sh/release-namespace" .Release.Namespace
   "helm.sh/resource-policy" "keep"
   "argocd.argoproj.io/compare-options" "IgnoreExtraneous"
   "argocd.argoproj.io/sync-options" "Prune=false,Delete=false" -}}
