@@ -1,6 +1,4 @@
 import type { Database } from '../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../api/shared/database/idempotency.store.ts'
-import { createProxyNonces } from '../../api/shared/database/proxy-nonces.store.ts'
 import { type Swept, sweep } from '../../api/shared/retention/erase.ts'
 import { createRetention } from '../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
@@ -32,18 +30,14 @@ export function startSweeping({
   afterSweep?: () => Promise<void>
   log: Log
 }): { stop(): Promise<void> } {
-  const stores = {
-    retention: createRetention(database),
-    keys: createIdempotencyKeys(database),
-    nonces: createProxyNonces(database),
-  }
+  const retention = createRetention(database)
   let running: Promise<void> | null = null
   const run = async () => {
     const started = performance.now()
     const report = (swept: Swept | null) => onSwept((performance.now() - started) / 1000, swept)
     try {
       await publishHolds()
-      const swept = await sweep({ ...stores, storage, graceSeconds })
+      const swept = await sweep({ retention, storage, graceSeconds })
       report(swept)
       if (swept.refusedObjects > 0)
         log.warn(

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../api/shared/database/idempotency.store.ts'
-import { createProxyNonces } from '../../api/shared/database/proxy-nonces.store.ts'
 import { EVENT_RETENTION_DAYS, readConfig } from '../../api/shared/process/config.ts'
 import { sweep } from '../../api/shared/retention/erase.ts'
 import { createLegalHolds, type HoldingPolicy } from '../../api/shared/retention/legal-holds.store.ts'
@@ -25,8 +23,6 @@ export async function sweepOnce(
   if (policies) await createLegalHolds(database).publish('file', await readHolds(policies))
   const swept = await sweep({
     retention: createRetention(database),
-    keys: createIdempotencyKeys(database),
-    nonces: createProxyNonces(database),
     dropEventDays: () => dropEventDays(database),
     storage,
   })

@@ -32,7 +32,7 @@ export type Claiming =
 
 /** Seconds without renewal after which the next request can take over a claim. */
 export const CLAIM_SECONDS = 6
-const KEPT_HOURS = 24
+export const IDEMPOTENCY_HOURS = 24
 
 const Row = Type.Object({
   claimed: Type.Boolean(),
@@ -45,7 +45,7 @@ const Row = Type.Object({
 const Answer = rowType(Type.Object({ status: Type.Integer(), answer: Type.String() }))
 
 const lease = sql.fragment`now() + make_interval(secs => ${CLAIM_SECONDS})`
-const isOld = sql.fragment`known.created_at <= now() - make_interval(hours => ${KEPT_HOURS})`
+const isOld = sql.fragment`known.created_at <= now() - make_interval(hours => ${IDEMPOTENCY_HOURS})`
 const isHeld = ({ resourceId, attempt }: Claim) =>
   sql.fragment`resource_id = ${resourceId} and attempt = ${attempt} and status is null`
 
@@ -108,15 +108,6 @@ export function createIdempotencyKeys(database: Database) {
     /** Releases the request for the next caller, with the same resource ID. */
     release: async (claim: Claim): Promise<void> => {
       await database.query(sql.unsafe`update idempotency_keys set lease_until = now() where ${isHeld(claim)}`)
-    },
-
-    /** Deletes expired keys. Safe to run concurrently. Returns the count. */
-    deleteOld: async (limit: number): Promise<number> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        delete from idempotency_keys where (account_id, route, key) in (
-          select account_id, route, key from idempotency_keys as known where ${isOld}
-          order by created_at limit ${limit} for update skip locked)`)
-      return rowCount
     },
   }
 }

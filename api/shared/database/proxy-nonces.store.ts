@@ -13,13 +13,5 @@ export function createProxyNonces(database: Database) {
         on conflict do nothing`)
       return rowCount > 0
     },
-
-    /** Deletes a batch of nonces whose timestamps are no longer accepted. Returns the count. */
-    deleteExpired: async (limit: number): Promise<number> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        delete from proxy_nonces where ctid = any(array(
-          select ctid from proxy_nonces where expires_at <= now() limit ${limit} for update skip locked))`)
-      return rowCount
-    },
   }
 }

@@ -5,9 +5,6 @@ import { noteErasedRows } from './erasures.store.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
-/** Days for which a consent is kept as proof after it was given or withdrawn: 3 years, until claims about the photo are time-barred. */
-const CONSENT_DAYS = 1096
-
 /** Proofs about a customer: consents, and recorded data requests. */
 export function createCustomerProofs(database: Database) {
   return {
@@ -50,15 +47,6 @@ export function createCustomerProofs(database: Database) {
           returning 1
         ), ${noteErasedRows(customer, 'data_requests', sql.fragment`deleted`)}
         select count(*)::int as count from deleted`)
-    },
-
-    /** Deletes consents that need no proof any more; who gave one is asked again. */
-    deleteOldConsents: async (limit: number): Promise<number> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        delete from consents where id in (
-          select id from consents where coalesce(withdrawn_at, given_at) < now() - make_interval(days => ${CONSENT_DAYS})
-          limit ${limit} for update skip locked)`)
-      return rowCount
     },
   }
 }

@@ -1,11 +1,10 @@
-import type { IdempotencyKeys } from '../database/idempotency.store.ts'
-import type { ProxyNonces } from '../database/proxy-nonces.store.ts'
 import { jobId, prepareJobId } from '../generations/generation.ts'
 import type { Generations } from '../generations/generations.store.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { contentTypeOf, deleteUnlessRefused, type ObjectStorage } from '../storage/object.ts'
 import type { Customer } from './customer.ts'
 import { bytesOf, type DueCursor } from './due-objects.ts'
+import type { OldRowsName } from './old-rows.ts'
 import type { Retention } from './retention.store.ts'
 
 // Everything here deletes in batches, bytes before their rows: after a crash the next call continues.
@@ -43,40 +42,35 @@ export interface Swept {
 /** Deletes everything that has expired. Returns the counts. Safe to run concurrently. */
 export async function sweep({
   retention,
-  keys,
-  nonces,
   storage,
   graceSeconds = 0,
   dropEventDays = async () => 0,
 }: {
   retention: Retention
-  keys: IdempotencyKeys
-  nonces: ProxyNonces
   storage: ObjectStorage
   /** Seconds after expiry during which only other deleters act on an object. */
   graceSeconds?: number
   /** Drops expired days of analytics events. Returns the count. */
   dropEventDays?: () => Promise<number>
 }): Promise<Swept> {
+  const deleteOld = (name: OldRowsName, limit = BATCH_SIZE) => untilNone(() => retention.deleteOld(name, limit))
   const products = await untilNone(() => retention.deleteExpiredProducts(BATCH_SIZE))
   await retention.releaseOrphans()
   await untilNone(() => retention.deleteEndedListeners(BATCH_SIZE))
-  await untilNone(() => retention.deleteOldRequests(BATCH_SIZE))
-  await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
-  await untilNone(() => retention.deleteOldRemovals(BATCH_SIZE))
   await untilNone(() => retention.deleteOldReviews(BATCH_SIZE))
   await retention.deleteEndedBlocks()
+  for (const name of ['requests', 'consents', 'removals'] as const) await deleteOld(name)
   return {
     products,
     ...(await sweepObjects({ retention, storage, graceSeconds })),
-    idempotencyKeys: await untilNone(() => keys.deleteOld(BATCH_SIZE)),
-    shareLinks: await untilNone(() => retention.deleteOldShareLinks(BATCH_SIZE)),
-    proxyNonces: await untilNone(() => nonces.deleteExpired(BATCH_SIZE)),
-    dataRequests: await untilNone(() => retention.deleteOldDataRequests(BATCH_SIZE)),
-    webhookDeliveries: await untilNone(() => retention.deleteOldWebhookDeliveries(BATCH_SIZE)),
-    erasureMarks: await untilNone(() => retention.deleteOldErasureMarks(BATCH_SIZE)),
+    idempotencyKeys: await deleteOld('idempotencyKeys'),
+    shareLinks: await deleteOld('shareLinks'),
+    proxyNonces: await deleteOld('proxyNonces'),
+    dataRequests: await deleteOld('dataRequests'),
+    webhookDeliveries: await deleteOld('webhookDeliveries'),
+    erasureMarks: await deleteOld('erasureMarks'),
     erasures: await untilNone(() => retention.deleteOldErasures(BATCH_SIZE)),
-    productBatches: await untilNone(() => retention.deleteOldProductBatches(BATCHES)),
+    productBatches: await deleteOld('productBatches', BATCHES),
     eventDays: await dropEventDays(),
   }
 }

@@ -1,4 +1,4 @@
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { createCustomerImages } from './customer-images.ts'
 import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
@@ -6,9 +6,7 @@ import { createDueObjects, type DueCursor } from './due-objects.ts'
 import { createOldErasures } from './erasures.store.ts'
 import { createExpiredRows } from './expired-rows.ts'
 import { createOldReviews } from './old-reviews.store.ts'
-
-/** How long operators see the requests of an account. */
-const REQUEST_DAYS = 7
+import { createOldRows } from './old-rows.ts'
 
 export type Retention = ReturnType<typeof createRetention>
 
@@ -20,24 +18,12 @@ export function createRetention(database: Database) {
   const dueObjects = createDueObjects(database)
   return {
     ...createExpiredRows(database),
+    ...createOldRows(database),
     ...createCustomerProofs(database),
     ...createOldErasures(database),
     ...createOldReviews(database),
     ...createCustomerTraces(database),
     ...createCustomerImages(database),
-
-    /** Deletes old entries of the request log. Returns the count. */
-    deleteOldRequests: async (limit: number): Promise<number> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        with old as (
-          select account_id, is_refused, slot from request_log
-          where created_at < now() - make_interval(days => ${REQUEST_DAYS})
-          order by created_at limit ${limit} for update skip locked
-        )
-        delete from request_log using old where request_log.account_id = old.account_id
-          and request_log.is_refused = old.is_refused and request_log.slot = old.slot`)
-      return rowCount
-    },
 
     /**
      * Deletes objects that expired more than `graceSeconds` ago and are not held, and their images: bytes first, then

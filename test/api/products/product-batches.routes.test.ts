@@ -197,7 +197,7 @@ describe('batches of products', async () => {
     expect((await get(body.batchId, '?cursor=forged')).body.code).toBe('VALIDATION_FAILED')
     await drape.database.query(sql.unsafe`
       update product_batches set created_at = now() - interval '8 days' where id = ${body.batchId}`)
-    expect(await createRetention(drape.database).deleteOldProductBatches(10)).toBe(1)
+    expect(await createRetention(drape.database).deleteOld('productBatches', 10)).toBe(1)
     expect((await get(body.batchId)).body.code).toBe('BATCH_NOT_FOUND')
     expect(await product('old')).toHaveProperty('externalId', 'old')
   })

@@ -11,6 +11,7 @@ import { parseBody } from '../../../api/http/middleware/body.ts'
 import type { AppState } from '../../../api/http/state.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
+import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { shopProxy } from '../../../api/shops/shop-proxy.ts'
@@ -443,7 +444,7 @@ describe('a shop', async () => {
       const shopId = (await createShops(database).find(SOCKS.domain))?.shop.id ?? ''
       await nonces.use({ shopId, value: 'late', expiresAt: new Date(Date.now() + 60_000) })
       await nonces.use({ shopId, value: 'over', expiresAt: new Date(Date.now() - 1) })
-      while ((await nonces.deleteExpired(10)) > 0);
+      while ((await createRetention(database).deleteOld('proxyNonces', 10)) > 0);
       const left = await database.anyFirst(sql.unsafe`select nonce from proxy_nonces where nonce in ('late', 'over')`)
       expect(left).toEqual(['late'])
     })

@@ -152,7 +152,7 @@ describe('webhooks', () => {
       update webhook_deliveries set created_at = now() - interval '15 days' where id = ${old}`)
     const before = (await deliveries()).length
     const retention = createRetention(drape.database)
-    expect(await retention.deleteOldWebhookDeliveries(500)).toBe(1)
+    expect(await retention.deleteOld('webhookDeliveries', 500)).toBe(1)
     expect(await deliveries()).toHaveLength(before - 1)
     expect((await deliveries()).map(({ id }) => id)).not.toContain(old)
   })

@@ -1,7 +1,5 @@
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../../api/shared/database/idempotency.store.ts'
-import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
 import { sweep } from '../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../../api/shared/storage/object.ts'
@@ -85,8 +83,6 @@ async function findWrongResults({ database, storage, listResults }: World): Prom
     update objects set expires_at = expires_at - interval '61 minutes', created_at = created_at - interval '61 minutes'`)
   await sweep({
     retention: createRetention(database),
-    keys: createIdempotencyKeys(database),
-    nonces: createProxyNonces(database),
     storage,
   })
   const completed = await database.any(

@@ -4,9 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../../api/shared/database/idempotency.store.ts'
 import { findPendingMigrations } from '../../../api/shared/database/migrate.ts'
-import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
 import { sweep } from '../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import { createObjectKeys } from '../../../api/shared/storage/object-keys.store.ts'
@@ -207,8 +205,6 @@ describe('the database role of a process', () => {
     })
     const swept = await sweep({
       retention: createRetention(database),
-      keys: createIdempotencyKeys(database),
-      nonces: createProxyNonces(database),
       storage,
     }).finally(() => database.end())
     expect(Object.values(swept)).toEqual(Object.values(swept).map(() => 0))

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
+import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram, type TestProgram } from '../../../support/process.ts'
 
@@ -194,7 +194,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(second.body.generationId).not.toBe(first.body.generationId)
     await drape.database.query(sql.unsafe`
       update idempotency_keys set created_at = created_at - interval '24 hours' where key = 'old'`)
-    expect(await createIdempotencyKeys(drape.database).deleteOld(500)).toBe(1)
+    expect(await createRetention(drape.database).deleteOld('idempotencyKeys', 500)).toBe(1)
   })
 
   describe('while the API is killed', () => {

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
-import { createProxyNonces } from '../../../../api/shared/database/proxy-nonces.store.ts'
 import { sweep } from '../../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
 import { DeletionRefused, type ObjectStorage } from '../../../../api/shared/storage/object.ts'
@@ -32,8 +30,7 @@ describe('a sweep of a storage that refuses deletions', async () => {
         if (refused.length > 0) throw new DeletionRefused(refused, new Error('locked'))
       },
     } as Pick<ObjectStorage, 'delete'> as ObjectStorage
-    const parts = { keys: createIdempotencyKeys(database), nonces: createProxyNonces(database) }
-    const swept = await sweep({ retention: createRetention(database), storage, ...parts })
+    const swept = await sweep({ retention: createRetention(database), storage })
     return { ...swept, asked }
   }
 

@@ -4,8 +4,6 @@ import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import { signUploadLink } from '../../../../api/photos/upload-link.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createIdempotencyKeys } from '../../../../api/shared/database/idempotency.store.ts'
-import { createProxyNonces } from '../../../../api/shared/database/proxy-nonces.store.ts'
 import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { sweep } from '../../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
@@ -366,8 +364,6 @@ describe('uploads of shoppers', async () => {
       update objects set expires_at = now() - interval '1 second' where key = ${objectOf(uploadKey)}`)
     await sweep({
       retention: createRetention(drape.database),
-      keys: createIdempotencyKeys(drape.database),
-      nonces: createProxyNonces(drape.database),
       storage,
     })
     expect(await storage.exists(objectOf(uploadKey))).toBe(false)

@@ -374,11 +374,11 @@ describe('POST /webhooks/shopify', async () => {
       await sendWebhook(shop.domain, 'customers/data_request', request)
       const retention = createRetention(drape.database)
       const isThere = () => count(sql.fragment`data_requests where shop_id = ${shop.id}`)
-      await retention.deleteOldDataRequests(10)
+      await retention.deleteOld('dataRequests', 10)
       expect(await isThere()).toBe(1)
       await drape.database.query(sql.unsafe`
         update data_requests set created_at = created_at - interval '91 days' where shop_id = ${shop.id}`)
-      await retention.deleteOldDataRequests(10)
+      await retention.deleteOld('dataRequests', 10)
       expect(await isThere()).toBe(0)
     })
 

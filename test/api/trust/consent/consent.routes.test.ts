@@ -215,7 +215,7 @@ describe('the consent of shoppers', async () => {
         where visitor = customer_hash(${drape.accountId}, ${idOf(of)})`)
     await age(headers, 1095)
     await age(later, 1097)
-    expect(await retention.deleteOldConsents(10)).toBe(1)
+    expect(await retention.deleteOld('consents', 10)).toBe(1)
     expect([await ledgerOf(headers), await ledgerOf(later)]).toMatchObject([[{ withdrawn: true }], []])
   })
 
