@@ -57,23 +57,24 @@ export async function findStorefront(stack: Stack, { id: accountId }: Account): 
 }
 
 /** The operator of an earlier run in the same data folder, or a new one; null with an external database. */
-export async function findOperator(stack: Stack): Promise<Operator | null> {
+export async function findOperator(stack: Pick<Stack, 'env' | 'dataFolder'>): Promise<Operator | null> {
   if (process.env.DATABASE_URL) return null
   const kept = await readKept<Operator>(stack, 'operator')
   if (kept) return kept
   const { operators } = await runDrape<{ operators: { email: string }[] }>(stack, 'operator', 'list')
-  const verb = operators.some(({ email }) => email === EMAIL) ? 'password' : 'create'
-  const { password } = await runDrape<Operator>(stack, 'operator', verb, '--email', EMAIL)
+  const isKnown = operators.some(({ email }) => email === EMAIL)
+  const words = isKnown ? ['update', '--reset-password'] : ['create']
+  const { password } = await runDrape<Operator>(stack, 'operator', ...words, '--email', EMAIL)
   return keep(stack, 'operator', { email: EMAIL, password })
 }
 
-export async function readKept<T>({ dataFolder }: Stack, name: string): Promise<T | null> {
+export async function readKept<T>({ dataFolder }: Pick<Stack, 'dataFolder'>, name: string): Promise<T | null> {
   return readFile(join(dataFolder, 'demo', `${name}.json`), 'utf8')
     .then(JSON.parse)
     .catch(() => null)
 }
 
-export async function keep<T>({ dataFolder }: Stack, name: string, value: T): Promise<T> {
+export async function keep<T>({ dataFolder }: Pick<Stack, 'dataFolder'>, name: string, value: T): Promise<T> {
   await mkdir(join(dataFolder, 'demo'), { recursive: true })
   await writeFile(join(dataFolder, 'demo', `${name}.json`), JSON.stringify(value), { mode: 0o600 })
   return value

@@ -62,6 +62,6 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Runs a drape command against the stack and resolves to its result. */
-export async function runDrape<T>({ env }: Stack, ...words: string[]): Promise<T> {
+export async function runDrape<T>({ env }: Pick<Stack, 'env'>, ...words: string[]): Promise<T> {
   return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
 }

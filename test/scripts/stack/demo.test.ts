@@ -1,9 +1,11 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { findOperator } from '../../../scripts/stack/demo-records.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { APP_CONTEXT, eventOf } from '../../support/analytics-events.ts'
 import { commandsOf } from '../../support/documented-blocks.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
@@ -77,6 +79,17 @@ describe('scripts/demo', () => {
     expect(again.output).not.toContain('Trying')
     expect(nextStepsOf(again.output)).toBe(nextStepsOf(first.output))
     expect(await again.program.end('SIGTERM')).toBe(0)
+  })
+
+  it('gives its operator a new password when it has lost the password', async () => {
+    const [{ path }, { url }] = await Promise.all([requestService('folder', null), createTestDatabase()])
+    const stack = { dataFolder: path, env: { ...process.env, DATABASE_URL: url } }
+    const first = await findOperator(stack)
+    await rm(join(path, 'demo/operator.json'))
+    const second = await findOperator(stack)
+    expect(second?.email).toBe(first?.email)
+    expect(second?.password).toMatch(/^\w{24}$/)
+    expect(second?.password).not.toBe(first?.password)
   })
 
   it('names the variable when it uses a database that does not answer', async () => {
