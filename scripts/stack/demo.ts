@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { existsSync, openAsBlob } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { basename, dirname, join } from 'node:path'
+import { createDrapeClient, DrapeGenerationError, readPicture } from '../../api/client/node.ts'
 import { registerProducts } from '../samples/shop/products.ts'
 import { type DemoShop, type ShopOptions, startShop } from '../samples/shop/server.ts'
 import { findCommand } from './commands.ts'
@@ -23,6 +23,12 @@ import type { Stack } from './stack.ts'
 
 const PERSON = join(ROOT, 'scripts/samples/persons/garden-man.jpg')
 const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
+const TITLE = 'T-shirt'
+/** The same call for curl. */
+const TRY_ON = {
+  products: [{ title: TITLE, images: [{ source: { fileKey: 'garment' } }] }],
+  person: { image: { source: { fileKey: 'person' } } },
+}
 
 /** All that the demo prints. */
 interface Demo {
@@ -37,15 +43,6 @@ interface Kept {
   readonly path: string
 }
 
-/** The API's view of a generation. */
-interface Generation {
-  readonly generationId: string
-  readonly status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
-  readonly resultImageUrl?: string
-  readonly errorCode?: string
-  readonly errorMessage?: string
-}
-
 const KNOWN = ['--once', '--open']
 const [once, open] = KNOWN.map((option) => process.argv.includes(option))
 /** What the demo of this data folder prints, while it runs. */
@@ -56,7 +53,7 @@ if (once || !(await presentRunning())) await runSession(once ? runOnce : runDemo
 
 async function runOnce(stack: Stack, interrupted: AbortSignal): Promise<void> {
   const { apiKey } = await findAccount(stack)
-  const failure = await tryOn({ stack, apiKey, interrupted })
+  const failure = await tryOn(stack, { apiKey, interrupted })
   if (failure) throw new Error(failure)
 }
 
@@ -70,7 +67,7 @@ async function runDemo(stack: Stack, interrupted: AbortSignal): Promise<void> {
   if (open) openPlayground(apiUrl, account.apiKey)
   await registerProducts({ apiUrl, apiKey: account.apiKey })
   const result = await readKept<Kept>(stack, 'result')
-  const failure = result && existsSync(result.path) ? null : await tryOn({ stack, apiKey: account.apiKey, interrupted })
+  const failure = result && existsSync(result.path) ? null : await tryOn(stack, { apiKey: account.apiKey, interrupted })
   if (failure) say(`\n${failure}`)
   else if (result) process.stdout.write(`\nResult:  ${result.path}\n`)
   say('\nDrape keeps running. Press Ctrl-C to stop it.')
@@ -117,36 +114,41 @@ async function startSampleShop(options: Omit<ShopOptions, 'customerId' | 'port'>
 }
 
 /** Resolves to the reason if the try-on fails, for example because of the safety level of the account. */
-async function tryOn({
-  stack,
-  apiKey,
-  interrupted,
-}: {
-  stack: Stack
-  apiKey: string
-  interrupted: AbortSignal
-}): Promise<string | null> {
+async function tryOn(
+  stack: Stack,
+  { apiKey, interrupted: signal }: { apiKey: string; interrupted: AbortSignal },
+): Promise<string | null> {
   const { report, dataFolder } = stack
   say(`Trying ${basename(GARMENT)} on ${basename(PERSON)} …`)
   const startedAt = performance.now()
-  const accepted = await requestTryOn(report.url, apiKey)
-  const finished = await waitForResult({ url: report.url, apiKey, id: accepted.generationId, interrupted })
-  if (finished.status === 'FAILED') return `The try-on failed: ${finished.errorCode ?? ''} ${finished.errorMessage}`
+  const drape = createDrapeClient({ url: report.url, apiKey })
+  const [person, garment] = await Promise.all([PERSON, GARMENT].map(readPicture))
+  const call = drape.tryOn({ person, product: { title: TITLE, images: [garment] } }, { signal })
+  const finished = await call.wait().catch((error) => {
+    if (error instanceof DrapeGenerationError) return error
+    throw error
+  })
+  if (finished instanceof Error) return `The try-on failed: ${finished.code ?? ''} ${finished.message}`
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  const path = await download(finished, join(dataFolder, 'demo'))
+  const { generationId, resultImageUrl } = finished
+  const image = await drape.generations.download(generationId, { signal })
+  if (image === null) throw new Error('The result has no image')
+  const path = join(dataFolder, 'demo', `${generationId}.jpg`)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, Buffer.from(await image.arrayBuffer()))
   await keep<Kept>(stack, 'result', { path })
   process.stdout.write(`
 Result:  ${path}
-URL:     ${finished.resultImageUrl}
+URL:     ${resultImageUrl}
 Time:    ${seconds} s
 
 Try it yourself:
 
   curl -s ${report.url}/tryon/v1/try-on -H 'x-api-key: ${apiKey}' \\
-    -F 'data=${JSON.stringify(tryOnBody())}' \\
+    -F 'data=${JSON.stringify(TRY_ON)}' \\
     -F person=@'${PERSON}' -F garment=@'${GARMENT}'
 
-  curl -s ${report.url}/tryon/v1/generations/${finished.generationId} -H 'x-api-key: ${apiKey}'
+  curl -s ${report.url}/tryon/v1/generations/${generationId} -H 'x-api-key: ${apiKey}'
 `)
   return null
 }
@@ -178,51 +180,4 @@ For the calls of shoppers, with a publishable key or as the shop that X-Drape-Sh
 `
   await writeFile(STEPS, JSON.stringify({ url: report.url, apiKey, text }), { mode: 0o600 })
   process.stdout.write(text)
-}
-
-function tryOnBody() {
-  return {
-    products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'garment' } }] }],
-    person: { image: { source: { fileKey: 'person' } } },
-  }
-}
-
-async function requestTryOn(url: string, apiKey: string): Promise<Generation> {
-  const form = new FormData()
-  form.set('data', JSON.stringify(tryOnBody()))
-  form.set('person', await openAsBlob(PERSON, { type: 'image/jpeg' }), basename(PERSON))
-  form.set('garment', await openAsBlob(GARMENT, { type: 'image/jpeg' }), basename(GARMENT))
-  return request(`${url}/tryon/v1/try-on`, { method: 'POST', body: form, headers: { 'x-api-key': apiKey } })
-}
-
-async function waitForResult(options: {
-  url: string
-  apiKey: string
-  id: string
-  interrupted: AbortSignal
-}): Promise<Generation> {
-  const { url, apiKey, id, interrupted } = options
-  for (;;) {
-    const generation = await request(`${url}/tryon/v1/generations/${id}`, { headers: { 'x-api-key': apiKey } })
-    if (generation.status === 'COMPLETED' || generation.status === 'FAILED') return generation
-    await sleep(200, undefined, { signal: interrupted })
-  }
-}
-
-async function request(url: string, init: RequestInit): Promise<Generation> {
-  const answer = await fetch(url, init)
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`)
-  return JSON.parse(text)
-}
-
-/** Saves the result beside the stack's data and returns its path. */
-async function download({ resultImageUrl, generationId }: Generation, folder: string): Promise<string> {
-  if (!resultImageUrl) throw new Error('The result has no image')
-  const answer = await fetch(resultImageUrl)
-  if (!answer.ok) throw new Error(`${resultImageUrl} answered ${answer.status}`)
-  await mkdir(folder, { recursive: true })
-  const path = join(folder, generationId + (extname(new URL(resultImageUrl).pathname) || '.jpg'))
-  await writeFile(path, Buffer.from(await answer.arrayBuffer()))
-  return path
 }
