@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { ACCOUNT_COLUMNS, ACCOUNT_SETTINGS, type AccountSettings } from '../../api/accounts/account-settings.ts'
 import {
   type AccountChanges,
@@ -16,10 +15,10 @@ import {
   type Options,
   option,
   PAGE_OPTIONS,
+  readGiven,
   readPage,
   readSwitch,
   required,
-  UsageError,
   wholeNumber,
 } from './options.ts'
 import { readSettings, settingOptions } from './setting-options.ts'
@@ -118,10 +117,7 @@ async function setLogo(database: Database, { account, file, remove }: Options) {
     await logos.replace({ accountId, key: null })
     return { logo: null }
   }
-  const path = required(file, 'file')
-  const bytes = await readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
+  const bytes = await readGiven(required(file, 'file'))
   const { storeLogo } = await import('../../api/photos/account-logo.ts')
   return withStorage(async (storage) => {
     const parts = { accounts: createAccounts(database), objects: createObjects(database), storage }

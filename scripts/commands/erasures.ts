@@ -1,13 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { applyErasures } from '../../api/erasure/apply-erasures.ts'
 import { createErasureLog, type ErasureEntry, presentEntry } from '../../api/erasure/erasure-log.ts'
+import { parseJsonOrNull } from '../../api/shared/contract/json-or-null.ts'
 import { compileCheck, Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { createGenerations } from '../../api/shared/generations/generations.store.ts'
 import { createRetention } from '../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import type { DatabaseCommand } from './command.ts'
-import { mandatory, option, required, requireWritable, UsageError } from './options.ts'
+import { mandatory, option, readGiven, required, requireWritable, UsageError } from './options.ts'
 import { warn } from './output.ts'
 import { withStorage } from './storage.ts'
 
@@ -71,27 +72,17 @@ const checkLine = compileCheck(
 )
 
 async function* readLines(path: string): AsyncGenerator<ErasureEntry> {
-  const text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
-  for (const [i, line] of text.split('\n').entries()) {
+  for (const [i, line] of String(await readGiven(path))
+    .split('\n')
+    .entries()) {
     if (line.trim() !== '') yield readLine(line, `${path}, line ${i + 1}`)
   }
 }
 
 function readLine(line: string, place: string): ErasureEntry {
-  const entry = parseJson(line)
-  const checked = checkLine(entry)
+  const checked = checkLine(parseJsonOrNull(line))
   const erasedAt = checked.ok ? new Date(checked.value.erasedAt) : null
   if (!checked.ok || erasedAt === null || Number.isNaN(erasedAt.getTime()))
     throw new UsageError(`${place} is not an entry of the log`)
   return { customer: checked.value.customer, erasedAt }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,6 +1,5 @@
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
-import type { KeyKind } from '../../api/accounts/credentials.ts'
 import { readRestrictions, SCOPES, type Scope } from '../../api/accounts/restrictions.ts'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Database } from '../../api/shared/database/database.ts'
@@ -55,7 +54,7 @@ export const keyCommands: Readonly<Record<string, DatabaseCommand>> = {
 }
 
 async function create(database: Database, options: Options) {
-  const kind = readKind(options.kind)
+  const kind = options.kind === 'publishable' ? 'publishable' : 'secret'
   const accountId = required(options.account, 'account')
   const restrictions = readRestrictions(kind, {
     scopes: readScopes(options.scope),
@@ -79,11 +78,6 @@ async function revokeById(database: Database, account: string | undefined, id: s
   const accountId = required(account, 'account')
   const revoked = await createApiKeys(database).revoke({ accountId, id })
   return revoked && { id, accountId }
-}
-
-function readKind(text = 'secret'): KeyKind {
-  if (text !== 'secret' && text !== 'publishable') throw new UsageError('--kind must be secret or publishable')
-  return text
 }
 
 function readScopes(text: string | undefined): Scope[] | null {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Argument, Option } from 'commander'
 
@@ -47,9 +47,16 @@ export function readPage({ limit, before }: Options): { limit: number; before: s
   return { limit: limit === undefined ? PAGE_ROWS : wholeNumber(limit, 'limit', 1, 1000), before: before ?? null }
 }
 
-export function required(value: string | undefined, name: string): string {
+export function required<T extends string>(value: T | undefined, name: string): T {
   if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
   return value
+}
+
+/** The content of a file; - is standard input. */
+export async function readGiven(path: string): Promise<Buffer> {
+  return readFile(path === '-' ? '/dev/stdin' : path).catch(() => {
+    throw new UsageError(`${path} cannot be read`)
+  })
 }
 
 /** Call before the work whose result the file receives. Does not create the file. Throws if the path cannot be written. */

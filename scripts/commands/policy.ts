@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createConsents, type PolicyName } from '../../api/consents/consents.store.ts'
 import { readPolicy } from '../../api/consents/read-policy.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import type { DatabaseCommand } from './command.ts'
-import { mandatory, type Options, option, required, UsageError } from './options.ts'
+import { mandatory, type Options, option, readGiven, required, UsageError } from './options.ts'
 import { findShop } from './shop.ts'
 
 const NAMED = [
@@ -58,9 +57,7 @@ async function readName(database: Database, { shop: named, account, policy }: Op
 }
 
 async function readTexts(path: string): Promise<unknown> {
-  const text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
+  const text = String(await readGiven(path))
   try {
     return JSON.parse(text)
   } catch {

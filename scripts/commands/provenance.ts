@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
 import type { ProvenanceReport } from '../../api/shared/provenance/verify.ts'
 import type { Answer, FreeCommand } from './command.ts'
-import { argument, type Options, option, required, UsageError } from './options.ts'
+import { argument, type Options, option, readGiven, required, UsageError } from './options.ts'
 
 export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
   'provenance verify': {
@@ -19,12 +18,12 @@ export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
 }
 
 async function verify({ file, trust, ingredient, salt }: Options): Promise<Answer> {
-  const bytes = await read(required(file, 'file'))
-  const anchors = trust === undefined ? [] : readCertificates(String(await read(trust)))
+  const bytes = await readGiven(required(file, 'file'))
+  const anchors = trust === undefined ? [] : readCertificates(String(await readGiven(trust)))
   // Its packages take as long to load as most commands to run.
   const { verifyProvenance } = await import('../../api/shared/provenance/verify.ts')
   const report = await verifyProvenance(bytes, { anchors })
-  const isIngredient = ingredient === undefined ? undefined : await contains(report, await read(ingredient), salt)
+  const isIngredient = ingredient === undefined ? undefined : await contains(report, await readGiven(ingredient), salt)
   if (report.status !== 'valid' || isIngredient === false) process.exitCode = 1
   return { ...report, ...(isIngredient !== undefined && { isIngredient }) }
 }
@@ -41,12 +40,6 @@ async function contains(
   const { normaliseImage } = await import('../../api/shared/image/image.ts')
   const forms = [image, (await normaliseImage(image)).bytes]
   return forms.some((form) => known.includes(nameIngredient(form, salt ?? '')))
-}
-
-async function read(path: string): Promise<Uint8Array> {
-  return readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
 }
 
 function readCertificates(text: string): X509Certificate[] {

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { parseJsonOrNull } from '../../api/shared/contract/json-or-null.ts'
 import { compileCheck, Type } from '../../api/shared/contract/schema.ts'
 import { listsObject, verifyReceipt } from '../../api/trust/receipts/verify.ts'
 import type { Answer, FreeCommand } from './command.ts'
 import { CheckFailure } from './failure.ts'
-import { argument, type Options, option, required, UsageError } from './options.ts'
+import { argument, type Options, option, readGiven, required, UsageError } from './options.ts'
 
 export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
   'receipt verify': {
@@ -18,18 +18,12 @@ export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
 }
 
 async function verify({ file, keys, object }: Options): Promise<Answer> {
-  const text = await read(required(file, 'file'))
+  const text = String(await readGiven(required(file, 'file')))
   const report = verifyReceipt(text, keys === undefined ? await fetchKeyIds() : await readKeyIds(keys))
   const isValid = report.status === 'valid'
   const isListed = object === undefined ? undefined : isValid && listsObject(text, object)
   if (!isValid || isListed === false) process.exitCode = 1
   return { ...report, ...(isListed !== undefined && { isListed }) }
-}
-
-async function read(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
 }
 
 const MAX_MS = 10_000
@@ -45,7 +39,7 @@ async function fetchKeyIds(): Promise<string[]> {
 }
 
 async function readKeyIds(path: string): Promise<string[]> {
-  const keyIds = findKeyIds(await read(path))
+  const keyIds = findKeyIds(String(await readGiven(path)))
   if (keyIds !== null) return keyIds
   throw new UsageError('--keys must be a file with the response of GET /receipts/keys')
 }
@@ -53,14 +47,6 @@ async function readKeyIds(path: string): Promise<string[]> {
 const checkKeys = compileCheck(Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) }))
 
 function findKeyIds(text: string): string[] | null {
-  const checked = checkKeys(parse(text))
+  const checked = checkKeys(parseJsonOrNull(text))
   return checked.ok ? checked.value.keys.map(({ kid }) => kid) : null
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

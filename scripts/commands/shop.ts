@@ -9,7 +9,6 @@ import {
   createShops,
   generateShopSecret,
   SHOP_PLATFORMS,
-  type ShopPlatform,
   type ShopRecord,
   type ShopSettings,
 } from '../../api/shops/shops.store.ts'
@@ -100,7 +99,10 @@ export async function findShop(database: Database, named: string): Promise<ShopR
 }
 
 async function create(database: Database, options: Options) {
-  const platform = readPlatform(required(options.platform, 'platform'))
+  const platform = required(
+    SHOP_PLATFORMS.find((known) => known === options.platform),
+    'platform',
+  )
   const isMade = options.secret === undefined && platform === 'plugin'
   if (platform === 'shopify') required(options.secret, 'secret-file')
   const settings = readShopSettings(options)
@@ -114,12 +116,6 @@ async function create(database: Database, options: Options) {
     ...settings,
   })
   return { ...created, platform, ...(isMade && { secret }) }
-}
-
-function readPlatform(text: string): ShopPlatform {
-  const platform = SHOP_PLATFORMS.find((known) => known === text)
-  if (platform === undefined) throw new UsageError(`--platform must be one of ${SHOP_PLATFORMS.join(', ')}`)
-  return platform
 }
 
 function readDomain(text: string): string {

@@ -1,9 +1,8 @@
-import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { readConfig, SHARED_VARIABLES } from '../../api/shared/process/config.ts'
 import { createObjectKeys } from '../../api/shared/storage/object-keys.store.ts'
 import { GRACE_MINUTES, reconcileStorage } from '../../api/shared/storage/reconcile-storage.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { storageUrl } from './checks/environment.ts'
 import type { DatabaseCommand } from './command.ts'
 import { type Options, option, wholeNumber } from './options.ts'
 import { sweepOnce } from './sweep.ts'
@@ -30,8 +29,7 @@ export const storageCommands: Readonly<Record<string, DatabaseCommand>> = {
 
 /** Runs a function with the storage of STORAGE_URL. */
 export async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {
-  const { STORAGE_URL } = readConfig(Type.Object({ STORAGE_URL: SHARED_VARIABLES.STORAGE_URL }), process.env)
-  const storage = await createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  const storage = await createStorage(storageUrl(), { publicUrl: '', signingSecret: '' })
   try {
     return await run(storage)
   } finally {

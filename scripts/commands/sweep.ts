@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { EVENT_RETENTION_DAYS, readConfig } from '../../api/shared/process/config.ts'
@@ -9,7 +8,7 @@ import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createEventOutbox } from '../../api/storefront/events/event-outbox.store.ts'
 import { createEvents } from '../../api/storefront/events/events.store.ts'
 import { keepEventDays } from '../../api/storefront/events/housekeeping.ts'
-import { UsageError } from './options.ts'
+import { readGiven, UsageError } from './options.ts'
 
 /**
  * Deletes expired data, except data under a legal hold. With `policies`, first publishes the holds of that YAML file, which
@@ -34,9 +33,7 @@ async function readHolds(path: string): Promise<HoldingPolicy[]> {
     if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
     throw new UsageError('--policies is not in this image: run it in a clone of the repository')
   })
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read`)
-  })
+  const text = String(await readGiven(path))
   try {
     return readPolicies(text).map(holdsOf)
   } catch (error) {

@@ -2,17 +2,16 @@ import { CheckFailure } from '../failure.ts'
 
 const ANSWER_MS = 15_000
 
-/** The response to a request, with any status; a redirect would take the key along. Throws a `CheckFailure` without a response. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).catch((cause: Error) => {
+/**
+ * The response with that status; a redirect would take the key along. Throws a `CheckFailure` that describes any other response, or
+ * none.
+ */
+export async function expectStatus(status: number, url: string, init: RequestInit = {}): Promise<Response> {
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((cause: Error) => {
     const reason = cause.cause instanceof Error ? cause.cause.message : cause.message
     throw new CheckFailure(`${url} does not respond: ${reason}`)
   })
-}
-
-/** The response with that status. Throws a `CheckFailure` that describes any other response. */
-export async function expectStatus(status: number, url: string, init: RequestInit = {}): Promise<Response> {
-  const answer = await ask(url, init)
   if (answer.status === status) return answer
   const target = answer.headers.get('location')
   const text = target === null ? (await answer.text()).slice(0, 500) : `it redirects to ${target}`
