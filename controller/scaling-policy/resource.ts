@@ -70,6 +70,13 @@ const TargetSchema = fields(
   },
 )
 
+const PERIOD = seconds({
+  default: 60,
+  minimum: 1,
+  maximum: 3600,
+  description: 'Length in seconds of the period that maxReplicas refers to. Default 60, range 1 to 3600.',
+})
+
 const ScaleUpSchema = fields(
   {
     stabilizationSeconds: seconds({
@@ -84,12 +91,7 @@ const ScaleUpSchema = fields(
       default: 1000,
       description: 'Max number of workers added within periodSeconds. Default 1000, range 1 to 1000.',
     }),
-    periodSeconds: seconds({
-      default: 60,
-      minimum: 1,
-      maximum: 3600,
-      description: 'Length in seconds of the period that maxReplicas refers to. Default 60, range 1 to 3600.',
-    }),
+    periodSeconds: PERIOD,
   },
   { default: {}, description: 'Rate at which workers are added.' },
 )
@@ -109,12 +111,7 @@ const ScaleDownSchema = fields(
       description:
         'Max number of workers removed within periodSeconds, including the last worker. Workers above bounds.max, the max of a schedule or a hard cost cap leave immediately. Default 10, range 1 to 1000.',
     }),
-    periodSeconds: seconds({
-      default: 60,
-      minimum: 1,
-      maximum: 3600,
-      description: 'Length in seconds of the period that maxReplicas refers to. Default 60, range 1 to 3600.',
-    }),
+    periodSeconds: PERIOD,
   },
   { default: {}, description: 'Rate at which workers are removed.' },
 )
