@@ -49,31 +49,13 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
       return found?.status === 'False' && found.message
     })
 
-  it('without a node are reported with the reason of the scheduler, and cost nothing', async () => {
-    await stage.apply('homeless', { ...spec, accelerator: { resource: GPU, count: 1 } })
-    await until(async () =>
-      (await whyNot('homeless', 'WorkersScheduled')).startsWith('2 workers have no node: 0/2 nodes'),
-    )
-    expect(await whyNot('homeless', 'WorkersScheduled')).toContain(`2 Insufficient ${GPU}`)
-    expect(await stage.statusOf('homeless')).toMatchObject({
-      unschedulableReplicas: 2,
-      readyReplicas: 0,
-      hourlyCost: 0,
-    })
-    expect(await stage.conditionOf('homeless', 'Ready')).toMatchObject({ status: 'False' })
-    await until(async () => (await stage.eventsOf('homeless', 'Unschedulable')).length > 0)
-    await stage.apply('homeless', spec)
-    const status = await stage.untilReady('homeless', 2)
-    expect(status).toMatchObject({ unschedulableReplicas: 0, hourlyCost: 6 })
-    await stage.remove('homeless')
-  })
-
   it('without a claim template or device class are reported, and start when it exists', async () => {
     const { client, namespace } = stage
     const accelerator = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'later' }] }
     await stage.apply('claimless', { ...spec, replicas: 1, accelerator })
     expect(await whyNot('claimless', 'WorkersScheduled')).toContain('a resource claim or its template may be missing')
     expect(await stage.statusOf('claimless')).toMatchObject({ unschedulableReplicas: 1, hourlyCost: 0 })
+    await until(async () => (await stage.eventsOf('claimless', 'Unschedulable')).length > 0)
     const request = { name: 'gpu', exactly: { deviceClassName: `gpu.${namespace}.example` } }
     await client.create(CLAIM_TEMPLATES, {
       metadata: { namespace, name: 'later' },

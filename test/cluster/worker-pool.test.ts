@@ -162,27 +162,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(body.engines.find(({ name }: { name: string }) => name === 'warp')).toMatchObject({ state: 'unavailable' })
   })
 
-  it('removes only drained workers while another is busy', async () => {
-    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
-    await apply('shrink', { ...spec, replicas: 4 })
-    await until(() => isReady('shrink', 4))
-    await until(() => podsOf('shrink').length === 4)
-    const [busy] = podsOf('shrink')
-    await until(() => workers.work(busy))
-    await apply('shrink', { ...spec, replicas: 0 })
-    // The busy one is not asked to go.
-    const status = await until(async () => {
-      const found = await get('shrink')
-      return podsOf('shrink').length === 1 && found?.replicas === 1 && found
-    })
-    expect(podsOf('shrink')).toEqual([busy])
-    expect(status.limitedBy).toContain('drain')
-    workers.finish(busy)
-    await until(() => isReady('shrink', 0))
-    expect(podsOf('shrink')).toEqual([])
-    expect(workers.interrupted).toEqual([])
-  })
-
   it('replaces workers one by one when its image changes, and interrupts no job', async () => {
     const spec = { engines: ['mock'], replicas: 4, scaling: { mode: 'Fixed' } }
     await apply('rolled', { ...spec, template })
