@@ -4,7 +4,6 @@ import { openConnection } from '../../controller/runtime/connection.ts'
 import { createEventRecorder } from '../../controller/runtime/events.ts'
 import { KubernetesError } from '../../controller/runtime/kubernetes-error.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
-import { createWorkQueue } from '../../controller/runtime/work-queue.ts'
 import { createRandom } from '../faults/support/random.ts'
 import { createLink } from '../faults/support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -19,28 +18,6 @@ interface ConfigMap extends KubernetesObject {
 const controlPlane = await findSharedControlPlane()
 
 describe.skipIf(controlPlane === null)('the client', () => {
-  it('removes fields that it no longer applies, and keeps fields of other managers', async () => {
-    if (controlPlane === null) return
-    await using place = await createTestNamespace(controlPlane)
-    const { client, connection, namespace } = place
-    const other = createClient(connection, { fieldManager: 'other' })
-    const metadata = { namespace, name: 'shared' }
-    await client.apply(CONFIG_MAPS, { metadata, data: { mine: '1', gone: '1' } })
-    await other.apply(CONFIG_MAPS, { metadata, data: { theirs: '1' } })
-    await client.apply(CONFIG_MAPS, { metadata, data: { mine: '2' } })
-    expect((await client.get<ConfigMap>(CONFIG_MAPS, metadata))?.data).toEqual({ mine: '2', theirs: '1' })
-  })
-
-  it('applies an unchanged object without a write', async () => {
-    if (controlPlane === null) return
-    await using place = await createTestNamespace(controlPlane)
-    const { client, namespace } = place
-    const object = { metadata: { namespace, name: 'same' }, data: { a: '1' } }
-    const first = await client.apply<ConfigMap>(CONFIG_MAPS, object)
-    const second = await client.apply<ConfigMap>(CONFIG_MAPS, object)
-    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
-  })
-
   it('treats a deleted object as not found', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
@@ -62,35 +39,6 @@ describe.skipIf(controlPlane === null)('the client', () => {
     const listed = await client.list<ConfigMap>(CONFIG_MAPS, { namespace })
     expect(listed.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(names))
     expect(listed[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
-  })
-
-  it('lets one of two conflicting updates win, and the queue retries the other', async () => {
-    if (controlPlane === null) return
-    await using place = await createTestNamespace(controlPlane)
-    const { client, namespace } = place
-    const name = { namespace, name: 'counter' }
-    await client.create(CONFIG_MAPS, { metadata: name, data: { value: '0' } })
-    let [conflicts, done] = [0, 0]
-    const queue = createWorkQueue({
-      concurrency: 10,
-      firstPauseMs: 5,
-      reconcile: async () => {
-        const found = await client.get<ConfigMap>(CONFIG_MAPS, name)
-        const data = { value: String(Number(found?.data?.value) + 1) }
-        await client.replace(CONFIG_MAPS, { ...found, metadata: found?.metadata ?? name, data })
-        done++
-        return undefined
-      },
-      onDone: (_, __, outcome) => {
-        if (outcome === 'again') conflicts++
-      },
-    })
-    queue.setLeading(true)
-    for (let i = 0; i < 10; i++) queue.add(`writer-${i}`)
-    await until(() => done === 10)
-    expect((await client.get<ConfigMap>(CONFIG_MAPS, name))?.data?.value).toBe('10')
-    expect(conflicts).toBeGreaterThan(0)
-    await queue.close()
   })
 
   it('obeys the Retry-After of an overloaded server', async () => {
