@@ -48,7 +48,8 @@ export function findNeckline(
   const patch = collarPatch(image, corners)
   const edges = measureCollarEdges(patch)
   const label = findCollarLabel(patch)
-  const usual = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
+  const deepest = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
+  const usual = Math.max(deepest, dip + NEAR_USUAL)
   const depth = label ? depthBelow(label, usual) : usual
   const free = findPath(edges, usual)
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
@@ -147,11 +148,14 @@ function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
   return chosen
 }
 
+// Max difference of radius from the usual neckline.
+const NEAR_USUAL = 0.05
+
 // Among many edges, and among those of a label, only an edge close to the usual neckline is reliable.
 function findUsualPath(edges: CollarEdges, depth: number): CollarPath | null {
   const radii = usualRadii(depth)
   const path = bestCollarPath(edges, {
-    allowed: (ray, step) => Math.abs(radiusAt(step) - radii[ray]) < 0.05,
+    allowed: (ray, step) => Math.abs(radiusAt(step) - radii[ray]) < NEAR_USUAL,
     prior: () => 0,
   })
   return path && path.gain > MIN_GAIN ? path : null
