@@ -115,5 +115,7 @@ export const HEAD = { wide: 1.05, high: 1.3, jaw: 0.95 } as const
 
 /** F that divides a dress into a top and a lower garment. */
 export const DRESS_WAIST = 0.8
+/** Radius of a dress's sleeve over that of the arm. parts.test.ts, "sleeves of a dress". */
+export const DRESS_SLEEVE = 1.3
 /** F of the neck and the upper chest. */
 export const NECK = [-0.35, 0.35] as const

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { countSet, maskWhere } from '../../../../worker/vision/raster/mask.ts'
 import type { Mask } from '../../../../worker/vision/raster/plane.ts'
+import { fillCapsules } from '../../../../worker/vision/raster/polygon.ts'
 import { ARMS_BENT, COLOURS, drawPerson, labelsOf, partsOf } from './drawn-person.ts'
 
 const overlap = (a: Mask, b: Mask) => {
@@ -86,6 +87,23 @@ describe('findParts', () => {
     const found = [...top.data.keys()].filter((i) => top.data[i] + lower.data[i] > 0)
     expect(found.filter((i) => (along.data[i] < 0.8 ? top : lower).data[i] === 0)).toEqual([])
     expect(countSet(lower)).toBeGreaterThan(5000)
+  })
+
+  it('counts the sleeves of a dress to the top, also below the waist', () => {
+    const { person, photo, drawn: known } = drawPerson({ elbow: { x: 30, y: 95 }, wrist: { x: 34, y: 190 } })
+    const { leftElbow, leftWrist } = person.landmarks
+    const sleeve = fillCapsules(photo, [leftElbow, leftWrist], [14, 12])
+    for (const [i, isSleeve] of sleeve.data.entries()) if (isSleeve) photo.data.set(COLOURS.lower, 3 * i)
+    const isDress = (i: number) => known.top.data[i] + known.lower.data[i] + sleeve.data[i] > 0
+    const { top, lower, along } = partsOf(photo, person, {
+      labels: labelsOf(photo, (i) => (isDress(i) ? 'dress' : 'arms')),
+    })
+    const cuff = Math.round(leftWrist.y - 20) * photo.width + Math.round(leftWrist.x)
+    expect(along.data[cuff]).toBeGreaterThan(0.8)
+    expect([top.data[cuff], lower.data[cuff]]).toEqual([1, 0])
+    // The other arm is bare.
+    const knee = Math.round(person.landmarks.rightKnee.y - 20) * photo.width + Math.round(person.landmarks.rightKnee.x)
+    expect([top.data[knee], lower.data[knee]]).toEqual([0, 1])
   })
 
   it('measures positions in body coordinates', () => {
