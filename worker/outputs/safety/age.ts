@@ -7,6 +7,9 @@ import { createPyramid } from '../../vision/raster/pyramid.ts'
 /** Name of the age model in the model folder. */
 export const AGE_MODEL = 'age'
 
+/** Estimated age, in years, below which a photo needs a review by a person. */
+export const ADULT = 18
+
 const SIDE = 112
 /** The model expects the box around brows, jaw and chin, a tenth wider on each side: in shares of the outline of the face. */
 const BOX = { top: 0.07, bottom: 0.065, side: 0.09 }

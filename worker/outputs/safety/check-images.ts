@@ -11,7 +11,7 @@ import { findPerson } from '../../vision/person/find-person.ts'
 import type { Person } from '../../vision/person/person.ts'
 import { onWhite } from '../../vision/raster/bytes.ts'
 import type { Plane } from '../../vision/raster/plane.ts'
-import { AGE_MODEL, estimateAge } from './age.ts'
+import { ADULT, AGE_MODEL, estimateAge } from './age.ts'
 import { type BareTrunk, measureBareTrunk, measureTrunk } from './bare-trunk.ts'
 import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
 
@@ -19,9 +19,6 @@ import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
 
 /** Probability of nudity from which an image is refused. */
 const NUDE = 0.8
-
-/** Estimated age, in years, below which the photo needs a review by a person. */
-const ADULT = 18
 
 /** Max share of the trunk that a result may bare. */
 const MAX_BARED = { standard: 0.35, strict: 0.25 } as const
