@@ -22,10 +22,11 @@ import {
   presentNewKeys,
   STATES,
 } from './accounts.view.ts'
+import { change } from './change.ts'
 import { keepConflict } from './conflict.ts'
 import { count } from './elements.ts'
 import { type Engines, findEngineChoices } from './engine-names.ts'
-import { fieldsReader } from './form.ts'
+import { fieldsReader, Reason } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
 import { listPages } from './list.ts'
@@ -45,6 +46,9 @@ export interface AccountPagesOptions {
   readonly audit: OperatorAudit
   readonly engines: Engines
 }
+
+/** The page of the account then shows the new balance. */
+const CREDITED = 'credits.add'
 
 /** Accounts, their settings and their credits. */
 export const accountPages = pages<AccountPagesOptions>([
@@ -73,27 +77,29 @@ export const accountPages = pages<AccountPagesOptions>([
   {
     route: 'POST /accounts/:id',
     role: 'admin',
-    form: '/accounts/:id',
-    done: { 'account.update': { message: 'The settings of the account were saved.', at: '/accounts/:object' } },
+    done: { 'account.update': 'The settings of the account were saved.' },
     run: changeAccount,
   },
   {
     route: 'POST /accounts/:id/active',
     role: 'admin',
-    form: '/accounts/:id',
     done: {
-      'account.activate': { message: 'The account was activated.', at: '/accounts/:object' },
-      'account.deactivate': { message: 'The account was deactivated.', at: '/accounts/:object' },
+      'account.activate': 'The account was activated.',
+      'account.deactivate': 'The account was deactivated.',
     },
     run: changeActive,
   },
-  {
+  change({
     route: 'POST /accounts/:id/credits',
     role: 'billing',
-    form: '/accounts/:id',
-    done: { 'credits.add': { message: 'The balance was changed.', at: '/accounts/:object' } },
-    run: addCredits,
-  },
+    action: CREDITED,
+    message: 'The balance was changed.',
+    find: ({ params: { id }, state }, _: AccountPagesOptions) => ({ id, accountId: id, ...readCredits(state.form) }),
+    run: async (within, { accountId, credits, reason }) => {
+      const balance = await createAccounts(within).addCredits({ accountId, credits, note: reason })
+      return { credits, balance }
+    },
+  }),
 ])
 
 function openAccounts(ctx: DashboardContext, { accounts }: AccountPagesOptions): OpenList<ListedAccount> {
@@ -209,7 +215,7 @@ async function changeEdition(
     const details = presentSettings({ ...rest, ...settings })
     return account && { act: { action, object: seen.id, accountId: seen.id, reason, details } }
   })
-  if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
+  if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, action)
   const { settings: limits, ...now } = await findAccount(ctx, options)
   await keepConflict(ctx, {
     what: 'account',
@@ -225,20 +231,7 @@ async function changeEdition(
 const readCredits = fieldsReader(
   Type.Object({
     credits: Type.Integer({ minimum: -MAX_CREDITS, maximum: MAX_CREDITS }),
-    reason: Type.String({ minLength: 3, maxLength: 500 }),
+    reason: Reason,
   }),
   { credits: 'Enter a whole number such as 100 or -20.' },
 )
-
-/** Keyword of the notice in the URL. */
-const CREDITED = 'credited'
-
-async function addCredits(ctx: DashboardContext, { audit }: AccountPagesOptions): Promise<void> {
-  const { id: accountId } = ctx.params
-  const { credits, reason } = readCredits(ctx.state.form)
-  await audit.record(actorOf(ctx), async (within) => {
-    const balance = await createAccounts(within).addCredits({ accountId, credits, note: reason })
-    return { act: { action: 'credits.add', object: accountId, accountId, reason, details: { credits, balance } } }
-  })
-  seeOther(ctx, `/accounts/${accountId}`, CREDITED)
-}

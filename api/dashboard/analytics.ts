@@ -1,8 +1,8 @@
-import { DrapeError } from '../shared/contract/errors.ts'
-import type { ShopRecord, Shops } from '../shops/shops.store.ts'
+import type { Shops } from '../shops/shops.store.ts'
 import { type EventAnalytics, lastDays } from '../storefront/events/event-analytics.store.ts'
 import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytics.view.ts'
 import { sendCsv } from './csv-file.ts'
+import { findShop } from './find-shop.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import { listed, pages } from './pages.ts'
@@ -38,8 +38,7 @@ async function exportAnalytics(ctx: DashboardContext, options: AnalyticsPagesOpt
 }
 
 async function findAnalytics(ctx: DashboardContext, { shops, analytics }: AnalyticsPagesOptions) {
-  const shop: ShopRecord | null = await shops.findById(ctx.params.id)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
+  const shop = await findShop(ctx, { shops })
   const wanted = queryOf(ctx).get('span') ?? ''
   const span = Object.hasOwn(ANALYTICS_SPANS, wanted) ? (wanted as keyof typeof ANALYTICS_SPANS) : 'fortnight'
   const query = { accountId: shop.accountId, shopId: shop.id, ...lastDays(ANALYTICS_SPANS[span].days) }

@@ -1,10 +1,9 @@
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
-import { Type } from '../shared/contract/schema.ts'
 import { type Block, createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
 import { code } from './elements.ts'
 import { reasonField } from './fields.ts'
-import { fieldsReader } from './form.ts'
+import { readReason } from './form.ts'
 import { accountLink } from './ids.ts'
 import { type List, listPages, readChosen, seeList } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
@@ -58,13 +57,10 @@ export const blockPages = pages<BlockPagesOptions>([
   {
     route: 'POST /blocks/remove',
     role: 'support',
-    form: '/blocks',
-    done: { 'block.remove': { message: 'The blocks were removed.', at: '/blocks' } },
+    done: { 'block.remove': 'The blocks were removed.' },
     run: removeBlocks,
   },
 ])
-
-const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3, maxLength: 500 }) }))
 
 async function removeBlocks(ctx: DashboardContext, { audit }: BlockPagesOptions): Promise<void> {
   const { reason } = readReason(ctx.state.form)
@@ -75,5 +71,5 @@ async function removeBlocks(ctx: DashboardContext, { audit }: BlockPagesOptions)
         throw new DrapeError('VALIDATION_FAILED', `The block ${id} does not exist any more. Reload the list.`)
     return { act: ids.map((object) => ({ action: 'block.remove', object, reason })) }
   })
-  seeList(ctx, '/blocks', 'removed')
+  seeList(ctx, '/blocks', 'block.remove')
 }

@@ -3,7 +3,7 @@ import { assertStorable } from '../http/bodies/bounded-json.ts'
 import { createTextReader } from '../http/bodies/text-body.ts'
 import { parseBody } from '../http/middleware/body.ts'
 import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
-import { compileParser, type Static, type TSchema } from '../shared/contract/schema.ts'
+import { compileParser, type Static, type TSchema, Type } from '../shared/contract/schema.ts'
 import { convertText } from '../shared/contract/setting.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
@@ -70,6 +70,10 @@ export function fieldsReader<S extends FieldsSchema>(
     }
   }
 }
+
+/** Why an operator acts. */
+export const Reason = Type.String({ minLength: 3, maxLength: 500 })
+export const readReason = fieldsReader(Type.Object({ reason: Reason }))
 
 /** Replaces messages about typed values that do not match. */
 function inWords(

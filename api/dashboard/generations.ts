@@ -12,7 +12,7 @@ import type { Announce } from '../shared/generations/transitions.store.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import type { AccountSearch } from './account-field.ts'
 import { reasonField } from './fields.ts'
-import { fieldsReader } from './form.ts'
+import { fieldsReader, Reason, readReason } from './form.ts'
 import {
   GENERATION_COLUMNS,
   imagesOf,
@@ -54,12 +54,7 @@ export const generationPages = pages<GenerationPagesOptions>([
     ],
     open: openGenerations,
   }),
-  {
-    route: 'POST /generations/cancel',
-    role: 'support',
-    form: '/generations',
-    run: cancelChosen,
-  },
+  { route: 'POST /generations/cancel', role: 'support', run: cancelChosen },
   {
     route: 'GET /generations/:id',
     role: 'viewer',
@@ -69,15 +64,13 @@ export const generationPages = pages<GenerationPagesOptions>([
   {
     route: 'POST /generations/:id/image',
     role: 'support',
-    form: '/generations/:id',
-    done: { 'picture.view': { message: 'The image was shown.', at: '/generations/:object' } },
+    done: { 'picture.view': 'The image was shown.' },
     run: showImage,
   },
   {
     route: 'POST /generations/:id/cancel',
     role: 'support',
-    form: '/generations/:id',
-    done: { 'generation.cancel': { message: 'The generation was cancelled.', at: '/generations/:object' } },
+    done: { 'generation.cancel': 'Cancelled. The credits were refunded.' },
     run: cancelGeneration,
   },
 ])
@@ -120,9 +113,7 @@ async function showGeneration(ctx: SignedInContext, options: GenerationPagesOpti
   })
 }
 
-const readRequest = fieldsReader(
-  Type.Object({ which: Type.String(), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
-)
+const readRequest = fieldsReader(Type.Object({ which: Type.String(), reason: Reason }))
 
 /** The image shows a person: operators must give a reason before they see it. */
 async function showImage(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
@@ -139,14 +130,12 @@ async function showImage(ctx: DashboardContext, { searches, storage, audit }: Ge
   showPage(ctx, { title: 'Image', body: presentImage({ id, which, source }) })
 }
 
-const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3, maxLength: 500 }) }))
-
 async function cancelGeneration(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
   const { reason } = readReason(ctx.state.form)
   const { id } = await findGeneration(ctx, options.searches)
   if (!(await cancel(ctx, { ids: [id], reason }, options)))
     throw new DrapeError('VALIDATION_FAILED', 'The generation has already ended.')
-  seeOther(ctx, `/generations/${id}`, 'cancelled')
+  seeOther(ctx, `/generations/${id}`, 'generation.cancel')
 }
 
 async function cancelChosen(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
@@ -154,7 +143,7 @@ async function cancelChosen(ctx: DashboardContext, options: GenerationPagesOptio
   const ids = readChosen(ctx)
   if (!(await cancel(ctx, { ids, reason }, options)))
     throw new DrapeError('VALIDATION_FAILED', 'All of these generations have already ended.')
-  seeList(ctx, '/generations', 'cancelled')
+  seeList(ctx, '/generations', 'generation.cancel')
 }
 
 /** Cancels those that have not ended, all or none. Returns whether there was any. */

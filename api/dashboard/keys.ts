@@ -5,8 +5,9 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { type AccountPagesOptions, findAccount } from './accounts.ts'
 import { presentNewKeys } from './accounts.view.ts'
+import { change } from './change.ts'
 import { fieldsReader } from './form.ts'
-import { seeOther, showPage } from './layout.ts'
+import { showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { ofAccount, pages } from './pages.ts'
 import { actorOf, type DashboardContext } from './state.ts'
@@ -19,28 +20,31 @@ export const keyPages = pages<Options>([
     route: 'POST /accounts/:id/keys',
     role: 'admin',
     owns: ofAccount,
-    form: '/accounts/:id',
-    done: { 'key.create': { message: 'The key was created.', at: '/accounts/:account', showsSecret: true } },
+    done: { 'key.create': { message: 'The key was created.', showsSecret: true } },
     run: createKey,
   },
   {
     route: 'POST /accounts/:id/keys/:key/rotate',
     role: 'admin',
     owns: ofAccount,
-    form: '/accounts/:id',
     done: {
-      'key.rotate': { message: 'The key was replaced with a new one.', at: '/accounts/:account', showsSecret: true },
+      'key.rotate': { message: 'The key was replaced with a new one.', showsSecret: true },
     },
     run: rotateKey,
   },
-  {
+  change({
     route: 'POST /accounts/:id/keys/:key/revoke',
     role: 'admin',
     owns: ofAccount,
-    form: '/accounts/:id',
-    done: { 'key.revoke': { message: 'The key was revoked.', at: '/accounts/:account' } },
-    run: revokeKey,
-  },
+    action: 'key.revoke',
+    message: 'The key was revoked. It stops working within a few seconds.',
+    find: ({ params: { id: accountId, key: id } }, _: Options) => ({ id, accountId }),
+    run: async (within, key) => {
+      const revoked = await createApiKeys(within).revoke(key)
+      if (revoked === null) throw unknownKey(key.id)
+      return { kind: revoked.kind }
+    },
+  }),
 ])
 
 const readNew = fieldsReader(
@@ -104,16 +108,6 @@ async function rotateKey(ctx: DashboardContext, { audit }: Options): Promise<voi
   })
   if (made === null) throw unknownKey(id)
   showKey(ctx, { accountId, key: made.key })
-}
-
-async function revokeKey(ctx: DashboardContext, { audit }: Options): Promise<void> {
-  const { id: accountId, key: id } = ctx.params
-  const done = await audit.record(actorOf(ctx), async (within) => {
-    const revoked = await createApiKeys(within).revoke({ accountId, id })
-    return revoked && { act: { action: 'key.revoke', object: id, accountId, details: { kind: revoked.kind } } }
-  })
-  if (done === null) throw unknownKey(id)
-  seeOther(ctx, `/accounts/${accountId}`, 'revoked')
 }
 
 function describeRestrictions({ scopes, expiresAt, allowedCidrs }: KeyRestrictions): Record<string, string | null> {

@@ -21,16 +21,6 @@ export interface ShownPage {
 /** Marks of elements that need the script. Quotes in values are escaped, so they come from a view. */
 const SCRIPT_MARKS = / data-(copy|choose|live)="/
 
-/** Messages about the last action, by the keyword in the URL. */
-const NOTICES: Readonly<Record<string, string>> = {
-  saved: 'Saved.',
-  created: 'Created.',
-  revoked: 'The key was revoked. It stops working within a few seconds.',
-  removed: 'Removed.',
-  cancelled: 'Cancelled. The credits were refunded.',
-  sent: 'Delivery has been scheduled.',
-}
-
 /** Responds with a page. */
 export function showPage(ctx: DashboardContext, { title, body, actions, notice }: ShownPage): void {
   const content = html`${body}`.markup
@@ -38,7 +28,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
   if (needsScript) allowScript(ctx)
   const { operator, forms, kept, pages, openWork } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
-  const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
+  const shownNotice = notice ?? pages.findDone(done)?.message ?? ''
   ctx.type = 'html'
   ctx.body = html`<!doctype html>
 <html lang="en">
@@ -110,7 +100,7 @@ function header({
 </header>`
 }
 
-/** Redirects the browser after an action. */
+/** Redirects the browser, with the message of the action `done`. */
 export function seeOther(ctx: DashboardContext, path: string, done?: string): void {
   ctx.status = 303
   ctx.set('Location', done === undefined ? path : `${path}?done=${done}`)

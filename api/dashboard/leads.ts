@@ -1,12 +1,14 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { createShops, type ShopRecord, type Shops } from '../shops/shops.store.ts'
+import { createShops, type Shops } from '../shops/shops.store.ts'
 import { createLeadOutbox } from '../storefront/leads/lead-outbox.store.ts'
 import { createLeads, type LeadRecord, type Leads, type ShopLeads } from '../storefront/leads/leads.store.ts'
 import type { AccountSearch } from './account-field.ts'
+import { change } from './change.ts'
 import { allOf, sendCsv } from './csv-file.ts'
-import { fieldsReader } from './form.ts'
-import { seeOther, showPage } from './layout.ts'
+import { findShop } from './find-shop.ts'
+import { fieldsReader, Reason, readReason } from './form.ts'
+import { showPage } from './layout.ts'
 import { LEAD_COLUMNS, LEAD_WORDS, presentShopLeads, RETRY_LEADS } from './leads.view.ts'
 import { listPages, readChosen, seeList } from './list.ts'
 import type { OpenList } from './list.view.ts'
@@ -30,44 +32,40 @@ export const leadPages = pages<LeadPagesOptions>([
     isTimeless: true,
     open: openLeads,
   }),
-  { route: 'GET /leads/:shop', role: 'viewer', run: showShopLeads },
+  { route: 'GET /leads/:id', role: 'viewer', run: showShopLeads },
   {
-    route: 'POST /leads/:shop/export',
+    route: 'POST /leads/:id/export',
     role: 'support',
-    form: '/leads/:shop',
-    done: { 'leads.export': { message: 'The addresses were exported.', at: '/leads/:object' } },
+    done: { 'leads.export': 'The addresses were exported.' },
     run: exportLeads,
   },
-  {
-    route: 'POST /leads/:shop/retry',
+  change({
+    route: 'POST /leads/:id/retry',
     role: 'support',
-    form: '/leads/:shop',
-    done: { 'leads.retry': { message: 'The rejected deliveries are retried.', at: '/leads/:object' } },
-    run: retryLeads,
-  },
-  {
-    route: 'POST /leads/retry',
+    action: 'leads.retry',
+    message: 'The rejected deliveries are retried.',
+    find: (ctx, options: LeadPagesOptions) => findShop(ctx, options),
+    run: async (within, { id }) => ({ leads: await createLeadOutbox(within).retry(id) }),
+  }),
+  { route: 'POST /leads/retry', role: 'support', run: retryShops },
+  change({
+    route: 'POST /leads/:id/delete',
     role: 'support',
-    form: '/leads',
-    run: retryShops,
-  },
-  {
-    route: 'POST /leads/:shop/delete',
-    role: 'support',
-    form: '/leads/:shop',
-    done: { 'leads.delete': { message: 'The address was deleted.', at: '/leads/:object' } },
-    run: deleteLead,
-  },
+    action: 'leads.delete',
+    message: 'The address was deleted.',
+    find: async (ctx, options: LeadPagesOptions) => ({
+      ...(await findShop(ctx, options)),
+      ...readDeletion(ctx.state.form),
+    }),
+    run: async (within, { id, email }) => {
+      // No details: the audit log outlives the person's data.
+      if (!(await createLeads(within).delete(id, email))) throw unknownLead()
+    },
+  }),
 ])
 
 function openLeads(_: DashboardContext, { leads, accounts }: LeadPagesOptions): OpenList<ShopLeads> {
   return { ...LEAD_WORDS, listing: leads.byShop, accounts, chosen: RETRY_LEADS }
-}
-
-async function findShop(ctx: DashboardContext, { shops }: LeadPagesOptions): Promise<ShopRecord> {
-  const shop = await shops.findById(ctx.params.shop)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.shop} does not exist.`)
-  return shop
 }
 
 async function showShopLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
@@ -75,9 +73,6 @@ async function showShopLeads(ctx: DashboardContext, options: LeadPagesOptions): 
   const [counted = null] = await options.leads.byShop.list({ only: { id: shop.id } }, { limit: 1 })
   showPage(ctx, { title: `Leads of ${shop.domain}`, body: presentShopLeads(shop, counted, ctx.state.forms) })
 }
-
-const Reason = Type.String({ minLength: 3, maxLength: 500 })
-const readReason = fieldsReader(Type.Object({ reason: Reason }))
 
 async function exportLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
   const { id, accountId, domain } = await findShop(ctx, options)
@@ -93,18 +88,8 @@ async function* rowsOf(shopId: string, leads: Leads): AsyncGenerator<string[]> {
     yield [email, String(marketingConsent), state, createdAt.toISOString(), reason ?? '']
 }
 
-async function retryLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
-  const { id } = await findShop(ctx, options)
-  await retry(ctx, [id], options)
-  seeOther(ctx, `/leads/${id}`, 'sent')
-}
-
-async function retryShops(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
-  await retry(ctx, readChosen(ctx), options)
-  seeList(ctx, '/leads', 'sent')
-}
-
-async function retry(ctx: DashboardContext, ids: readonly string[], { audit }: LeadPagesOptions): Promise<void> {
+async function retryShops(ctx: DashboardContext, { audit }: LeadPagesOptions): Promise<void> {
+  const ids = readChosen(ctx)
   await audit.record(actorOf(ctx), async (within) => {
     const act: Act[] = []
     for (const object of ids) {
@@ -115,21 +100,10 @@ async function retry(ctx: DashboardContext, ids: readonly string[], { audit }: L
     }
     return { act }
   })
+  seeList(ctx, '/leads', 'leads.retry')
 }
 
 const readDeletion = fieldsReader(Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }), reason: Reason }))
-
-async function deleteLead(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
-  const { id, accountId } = await findShop(ctx, options)
-  const { email, reason } = readDeletion(ctx.state.form)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    const isDeleted = await createLeads(within).delete(id, email)
-    if (!isDeleted) throw unknownLead()
-    // Without the address: the audit log outlives the person's data.
-    return { act: { action: 'leads.delete', object: id, accountId, reason } }
-  })
-  seeOther(ctx, `/leads/${id}`, 'removed')
-}
 
 function unknownLead(): DrapeError {
   const message = 'must be an e-mail address that a shopper left with this shop'

@@ -6,6 +6,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/storage/objects.store.ts'
 import { findAccount } from './accounts.ts'
+import { change } from './change.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { ofAccount, pages } from './pages.ts'
@@ -25,16 +26,20 @@ export const logoPages = pages<LogoOptions>([
     route: 'POST /accounts/:id/logo',
     role: 'admin',
     form: '/accounts/:id',
-    done: { 'logo.set': { message: 'The logo was set.', at: '/accounts/:object' } },
+    done: { 'logo.set': 'The logo was set.' },
     run: changeLogo,
   },
-  {
+  change({
     route: 'POST /accounts/:id/logo/remove',
     role: 'admin',
     form: '/accounts/:id',
-    done: { 'logo.remove': { message: 'The logo was removed.', at: '/accounts/:object' } },
-    run: removeLogo,
-  },
+    action: 'logo.remove',
+    message: 'The logo was removed.',
+    find: ({ params: { id } }, _: LogoOptions) => ({ id, accountId: id }),
+    run: async (within, { accountId }) => {
+      await createLogos(within).replace({ accountId, key: null })
+    },
+  }),
 ])
 
 async function getLogo(ctx: DashboardContext, options: LogoOptions): Promise<void> {
@@ -55,14 +60,5 @@ async function changeLogo(ctx: DashboardContext, options: LogoOptions): Promise<
     await createLogos(within).replace({ accountId, key })
     return { act: { action: 'logo.set', object: accountId, accountId, details: { key } } }
   })
-  seeOther(ctx, `/accounts/${accountId}`, 'saved')
-}
-
-async function removeLogo(ctx: DashboardContext, { audit }: LogoOptions): Promise<void> {
-  const { id: accountId } = ctx.params
-  await audit.record(actorOf(ctx), async (within) => {
-    await createLogos(within).replace({ accountId, key: null })
-    return { act: { action: 'logo.remove', object: accountId, accountId } }
-  })
-  seeOther(ctx, `/accounts/${accountId}`, 'removed')
+  seeOther(ctx, `/accounts/${accountId}`, 'logo.set')
 }

@@ -24,7 +24,6 @@ export type AuditEntry = Static<typeof EntryRow>
 const DoneRow = Type.Object({
   action: Type.String(),
   object: Nullable(Type.String()),
-  accountId: Nullable(Type.String()),
   createdAt: Timestamp,
 })
 /** Result of a submitted form. */
@@ -95,7 +94,7 @@ export function createOperatorAudit(database: Database) {
     /** Result of the form with this ID; null when the form changed nothing. */
     findForm: (form: string): Promise<DoneForm | null> =>
       database.maybeOne(sql.type(rowType(DoneRow))`
-        select action, object, account_id as "accountId", created_at as "createdAt" from operator_audit where form = ${form}`),
+        select action, object, created_at as "createdAt" from operator_audit where form = ${form}`),
 
     /** Last change of an object's settings since `since`. */
     findChange: (object: string, since: Date): Promise<ObjectChange | null> =>

@@ -4,6 +4,7 @@ import { Type } from '../shared/contract/schema.ts'
 import { randomBase62 } from '../shared/process/base62.ts'
 import { type AccountSearch, readAccount, suggestAccounts } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
+import { change } from './change.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { listPages } from './list.ts'
@@ -58,33 +59,48 @@ export const operatorPages = pages<OperatorPagesOptions>([
     route: 'POST /operators',
     role: 'admin',
     owns: anyOwner,
-    form: '/operators',
-    done: { 'operator.create': { message: 'The operator was created.', at: '/operators', showsSecret: true } },
+    done: { 'operator.create': { message: 'The operator was created.', showsSecret: true } },
     run: createOperator,
   },
-  {
+  change({
     route: 'POST /operators/:id',
     role: 'admin',
     owns,
-    form: '/operators',
-    done: { 'operator.update': { message: 'The operator was changed.', at: '/operators' } },
-    run: changeOperator,
-  },
-  {
+    action: 'operator.update',
+    message: 'The operator was changed.',
+    find: async (ctx, options) => ({ ...(await findOther(ctx, options)), typed: readChange(ctx.state.form) }),
+    run: async (within, { email, role: before, typed: { role = before, isActive } }) => {
+      const operators = createOperators(within)
+      if (role !== 'owner') await operators.setRole(email, role)
+      await operators.setActive(email, isActive)
+      return { email, role, isActive }
+    },
+  }),
+  change({
     route: 'POST /operators/:id/second-factor/reset',
     role: 'admin',
     owns,
-    form: '/operators',
-    done: { 'second-factor.reset': { message: 'The second factor of the operator was removed.', at: '/operators' } },
-    run: resetSecondFactor,
-  },
-  {
+    action: 'second-factor.reset',
+    message: 'The second factor of the operator was removed.',
+    find: findOther,
+    run: async (within, { id, email }) => {
+      await createOperators(within).resetSecondFactor(id)
+      return { email }
+    },
+  }),
+  // Frees the address, which an owner may have taken from a future operator.
+  change({
     route: 'POST /operators/:id/delete',
     role: 'admin',
-    form: '/operators',
-    done: { 'operator.delete': { message: 'The owner was deleted.', at: '/operators' } },
-    run: deleteOwner,
-  },
+    action: 'operator.delete',
+    message: 'The owner was deleted.',
+    find: findOther,
+    run: async (within, { id, email }) => {
+      if (!(await createOperators(within).deleteOwner(id)))
+        throw new DrapeError('FORBIDDEN', `${email} is not an owner of an account. Deactivate the operator instead.`)
+      return { email }
+    },
+  }),
 ])
 
 async function openOperators(
@@ -133,7 +149,7 @@ async function createOperator(ctx: SignedInContext, options: OperatorPagesOption
     const { id, role, accountId } = await operators.insert({ email, name, passwordHash, refusal, ...rights })
     return { act: { action: 'operator.create', object: id, accountId, details: { email, role } } }
   })
-  if (!passwords) return seeOther(ctx, '/operators', 'created')
+  if (!passwords) return seeOther(ctx, '/operators', 'operator.create')
   showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
 }
 
@@ -171,35 +187,3 @@ async function findOther(ctx: SignedInContext, { operators }: OperatorPagesOptio
 }
 
 const readChange = fieldsReader(Type.Object({ role: RoleName, isActive: Type.Boolean({ default: false }) }))
-
-async function changeOperator(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
-  const { id, email, accountId, ...before } = await findOther(ctx, options)
-  const { role = before.role, isActive } = readChange(ctx.state.form)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    const operators = createOperators(within)
-    if (role !== 'owner') await operators.setRole(email, role)
-    await operators.setActive(email, isActive)
-    return { act: { action: 'operator.update', object: id, accountId, details: { email, role, isActive } } }
-  })
-  seeOther(ctx, '/operators', 'saved')
-}
-
-async function resetSecondFactor(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
-  const { id, email, accountId } = await findOther(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    await createOperators(within).resetSecondFactor(id)
-    return { act: { action: 'second-factor.reset', object: id, accountId, details: { email } } }
-  })
-  seeOther(ctx, '/operators', 'removed')
-}
-
-/** Frees the address, which an owner may have taken from a future operator. */
-async function deleteOwner(ctx: SignedInContext, options: OperatorPagesOptions): Promise<void> {
-  const { id, email, accountId } = await findOther(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createOperators(within).deleteOwner(id)))
-      throw new DrapeError('FORBIDDEN', `${email} is not an owner of an account. Deactivate the operator instead.`)
-    return { act: { action: 'operator.delete', object: id, accountId, details: { email } } }
-  })
-  seeOther(ctx, '/operators', 'deleted')
-}

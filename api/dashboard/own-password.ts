@@ -27,8 +27,7 @@ export const ownPasswordPages = pages<OwnPasswordOptions>([
     route: 'POST /second-factor/password',
     role: 'viewer',
     owns: anyOwner,
-    form: '/second-factor',
-    done: { 'password.change': { message: 'Your password was changed.', at: '/second-factor' } },
+    done: { 'password.change': 'Your password was changed.' },
     run: changePassword,
   },
 ])
@@ -61,7 +60,7 @@ async function changePassword(ctx: SignedInContext, options: OwnPasswordOptions)
     return { act: { action: 'password.change', object: id, accountId } }
   })
   rememberBrowser(ctx, { id, passwordHash: to }, options.isSecure)
-  seeOther(ctx, '/second-factor', 'saved')
+  seeOther(ctx, '/second-factor', 'password.change')
 }
 
 /** Throws `VALIDATION_FAILED`. */

@@ -46,10 +46,10 @@ export type Page<O> = PageFacts &
 interface PageFacts {
   /** As `POST /accounts/:id/keys`. */
   readonly route: `${'GET' | 'POST'} /${string}`
-  /** Of a POST: the page that shows the form. Its path is a prefix of the path of the action. */
+  /** Of a POST: the page that shows the form. Default: the page with the longest path that the path of the action begins with. */
   readonly form?: string
-  /** Of a POST: by the action in the audit log. */
-  readonly done?: Readonly<Record<string, Done>>
+  /** Of a POST, by the action in the audit log; a text is the message. */
+  readonly done?: Readonly<Record<string, string | Done>>
   /** Name in the menu; as an object: that of owners too, if it differs. */
   readonly menu?: string | { readonly name: string; readonly ofOwners: string }
   /** Whether the page has a filter or search form. */
@@ -91,11 +91,17 @@ function isSignedIn(ctx: DashboardContext): ctx is SignedInContext {
 }
 
 export function indexPages(all: readonly BoundPage[]): PageIndex {
+  const shown = new Set(all.flatMap(({ route }) => (route.startsWith('GET ') ? route.slice('GET '.length) : [])))
   const entries = all.map((page) => {
     const [method, path] = page.route.split(' ')
-    return { ...page, method, path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) }
+    const form = method === 'POST' ? (page.form ?? findPageAbove(path, shown)) : undefined
+    return { ...page, form, method, path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) }
   })
-  const dones = new Map(entries.flatMap(({ done = {} }) => Object.entries(done)))
+  const dones = new Map(
+    entries.flatMap(({ done = {} }) =>
+      Object.entries(done).map(([action, one]) => [action, typeof one === 'string' ? { message: one } : one]),
+    ),
+  )
   const find = (method: string, path: string) => {
     const asked = method === 'HEAD' ? 'GET' : method
     return entries.filter((entry) => entry.method === asked && entry.pattern.test(path))
@@ -123,6 +129,11 @@ export function indexPages(all: readonly BoundPage[]): PageIndex {
         return [[path, role === 'owner' ? ofOwners : name] as const]
       }),
   }
+}
+
+function findPageAbove(path: string, shown: ReadonlySet<string>): string | undefined {
+  if (path === '') return undefined
+  return shown.has(path) ? path : findPageAbove(path.slice(0, path.lastIndexOf('/')), shown)
 }
 
 function mayOpen(

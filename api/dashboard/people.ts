@@ -7,7 +7,7 @@ import type { Customer } from '../shared/retention/customer.ts'
 import { attachment } from '../shared/storage/attachment.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { AccountSearch } from './account-field.ts'
-import { fieldsReader, queryOf } from './form.ts'
+import { fieldsReader, queryOf, Reason } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { listPages, viewOf } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
@@ -31,14 +31,12 @@ export const personPages = pages<PersonPagesOptions>([
   {
     route: 'POST /people/export',
     role: 'support',
-    form: '/people',
-    done: { 'person.export': { message: 'The data was exported.', at: '/people' } },
+    done: { 'person.export': 'The data was exported.' },
     run: exportPerson,
   },
   {
     route: 'POST /people/erase',
     role: 'support',
-    form: '/people',
     done: { 'person.erase': { message: 'The erasure was started.', at: '/erasures' } },
     run: erasePerson,
   },
@@ -87,9 +85,7 @@ async function showPeople(ctx: DashboardContext, { people, accounts }: PersonPag
   showPage(ctx, { title: customer === undefined ? 'People' : 'Person', body })
 }
 
-const readPerson = fieldsReader(
-  Type.Object({ account: Id, person: Id, reason: Type.String({ minLength: 3, maxLength: 500 }) }),
-)
+const readPerson = fieldsReader(Type.Object({ account: Id, person: Id, reason: Reason }))
 
 const LINK_SECONDS = 86_400
 

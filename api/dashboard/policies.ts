@@ -1,16 +1,14 @@
 import { type Consents, createConsents, type PolicyVersion } from '../consents/consents.store.ts'
 import { currentPolicy } from '../consents/policies.ts'
 import { readPolicy } from '../consents/read-policy.ts'
-import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import type { ShopRecord, Shops } from '../shops/shops.store.ts'
+import { change } from './change.ts'
+import { findShop } from './find-shop.ts'
 import { fieldsReader } from './form.ts'
-import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { POLICY_LANGUAGES } from './policies.view.ts'
-import type { DashboardContext } from './state.ts'
-import { actorOf } from './state.ts'
 
 export interface PolicyPagesOptions {
   readonly shops: Pick<Shops, 'findById'>
@@ -26,13 +24,20 @@ export interface ShopConsents {
 
 /** The texts that visitors of a shop agree to. */
 export const policyPages = pages<PolicyPagesOptions>([
-  {
+  change({
     route: 'POST /shops/:id/policies',
     role: 'admin',
-    form: '/shops/:id',
-    done: { 'policy.publish': { message: 'The version of the policy was published.', at: '/shops/:object' } },
-    run: publish,
-  },
+    action: 'policy.publish',
+    message: 'The version of the policy was published.',
+    find: async (ctx, options: PolicyPagesOptions) => ({
+      ...(await findShop(ctx, options)),
+      policy: readVersion(ctx.state.form),
+    }),
+    run: async (within, { accountId, domain, policy }) => {
+      await createConsents(within).publish({ accountId, policy: domain }, policy)
+      return { version: policy.version, languages: Object.keys(policy.texts).join(', ') }
+    },
+  }),
 ])
 
 export async function findConsents(shop: ShopRecord, consents: Consents): Promise<ShopConsents> {
@@ -48,23 +53,8 @@ const readFields = fieldsReader(
   }),
 )
 
-async function publish(ctx: DashboardContext, { shops, audit }: PolicyPagesOptions): Promise<void> {
-  const shop = await shops.findById(ctx.params.id)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
-  const { version, ...given } = readFields(ctx.state.form)
+function readVersion(form: URLSearchParams): ReturnType<typeof readPolicy> {
+  const { version, ...given } = readFields(form)
   const texts = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined && text !== ''))
-  const policy = readPolicy({ version, texts: Object.keys(texts).length === 0 ? { en: '' } : texts })
-  const { id, accountId, domain } = shop
-  await audit.record(actorOf(ctx), async (within) => {
-    await createConsents(within).publish({ accountId, policy: domain }, policy)
-    return {
-      act: {
-        action: 'policy.publish',
-        object: id,
-        accountId,
-        details: { version, languages: Object.keys(policy.texts).join(', ') },
-      },
-    }
-  })
-  seeOther(ctx, `/shops/${id}`, 'saved')
+  return readPolicy({ version, texts: Object.keys(texts).length === 0 ? { en: '' } : texts })
 }

@@ -5,8 +5,9 @@ import { decodeImage, encodeView } from '../shared/image/image.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import { createRemovalCandidates, type RemovalCandidates } from '../trust/removals/removal-candidates.store.ts'
 import { createRemovals, REMOVAL_STATES, type Removal, type Removals } from '../trust/removals/removals.store.ts'
-import { fieldsReader } from './form.ts'
-import { seeOther, showPage } from './layout.ts'
+import { change } from './change.ts'
+import { fieldsReader, Reason, readReason } from './form.ts'
+import { showPage } from './layout.ts'
 import { listPages } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
@@ -36,24 +37,33 @@ export const removalPages = pages<RemovalPagesOptions>([
   {
     route: 'POST /removals/:id/images',
     role: 'support',
-    form: '/removals/:id',
-    done: { 'removal.view': { message: 'The images were shown.', at: '/removals/:object' } },
+    done: { 'removal.view': 'The images were shown.' },
     run: showImages,
   },
-  {
+  change({
     route: 'POST /removals/:id/erase',
     role: 'support',
-    form: '/removals/:id',
-    done: { 'removal.erase': { message: 'The erasure was started.', at: '/removals/:object' } },
-    run: erase,
-  },
-  {
+    action: 'removal.erase',
+    message: 'The erasure was started.',
+    find: findChosen,
+    run: async (within, { id, images, isCut }) => {
+      if (!(await createRemovalCandidates(within).assign(id, images, { isCut }))) throw decidedBefore()
+      return { images: images.join(' ') }
+    },
+  }),
+  change({
     route: 'POST /removals/:id/decline',
     role: 'support',
-    form: '/removals/:id',
-    done: { 'removal.decline': { message: 'The request was declined.', at: '/removals/:object' } },
-    run: decline,
-  },
+    action: 'removal.decline',
+    message: 'The request was declined.',
+    find: async (ctx, options: RemovalPagesOptions) => ({
+      id: (await findRemoval(ctx, options)).id,
+      reason: readAnswer(ctx.state.form).answer,
+    }),
+    run: async (within, { id, reason }) => {
+      if (!(await createRemovals(within).decline(id, reason))) throw decidedBefore()
+    },
+  }),
 ])
 
 const PREVIEW_SIDE = 240
@@ -76,9 +86,6 @@ async function showRemoval(ctx: DashboardContext, options: RemovalPagesOptions):
     body: presentRemoval(removal, { ...near, erasures, names, forms: ctx.state.forms }),
   })
 }
-
-const Reason = Type.String({ minLength: 3, maxLength: 500 })
-const readReason = fieldsReader(Type.Object({ reason: Reason }))
 
 /** The images show persons: operators must give a reason before they see them. */
 async function showImages(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
@@ -105,35 +112,22 @@ async function readPreview(key: string, { storage }: RemovalPagesOptions): Promi
   return `data:image/jpeg;base64,${(await encodeView(bitmap, whole, PREVIEW_SIDE)).toString('base64')}`
 }
 
-async function erase(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+/** The images that an operator chose. */
+async function findChosen(ctx: DashboardContext, options: RemovalPagesOptions) {
   const { reason } = readReason(ctx.state.form)
-  const ids = ctx.state.form.getAll('image')
+  const images = ctx.state.form.getAll('image')
   const { id, hashes } = await findRemoval(ctx, options)
   // Nothing but what the page offers: a form can name any image.
   const { found, isCut } = await options.candidates.find(hashes)
   const offered = new Set(found.map((candidate) => candidate.id))
-  if (ids.length === 0 || !ids.every((one) => offered.has(one))) {
-    const message = ids.length === 0 ? 'Choose at least one image.' : 'An image was erased or has expired meanwhile.'
+  if (images.length === 0 || !images.every((one) => offered.has(one))) {
+    const message = images.length === 0 ? 'Choose at least one image.' : 'An image was erased or has expired meanwhile.'
     throw new DrapeError('VALIDATION_FAILED', '', { details: [{ path: 'image', message }] })
   }
-  await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createRemovalCandidates(within).assign(id, ids, { isCut }))) throw decidedBefore()
-    return { act: { action: 'removal.erase', object: id, reason, details: { images: ids.join(' ') } } }
-  })
-  seeOther(ctx, `/removals/${id}`, 'saved')
+  return { id, reason, images, isCut }
 }
 
 const readAnswer = fieldsReader(Type.Object({ answer: Reason }))
-
-async function decline(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
-  const { answer } = readAnswer(ctx.state.form)
-  const { id } = await findRemoval(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createRemovals(within).decline(id, answer))) throw decidedBefore()
-    return { act: { action: 'removal.decline', object: id, reason: answer } }
-  })
-  seeOther(ctx, `/removals/${id}`, 'saved')
-}
 
 function decidedBefore(): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request was decided before.')

@@ -15,7 +15,8 @@ export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit
     ctx.state.kept = null
     ctx.status = 409
     const { pages, forms } = ctx.state
-    showPage(ctx, { title: 'Already done', body: presentDone(done, { page: pages.findDone(done.action), forms }) })
+    const body = presentDone(done, { page: pages.findDone(done.action), formPage: pages.findFormPage(ctx.path), forms })
+    showPage(ctx, { title: 'Already done', body })
     return true
   }
   return async function doneForms(ctx, next) {
@@ -32,11 +33,11 @@ export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit
 }
 
 function presentDone(
-  { action, object, accountId, createdAt }: DoneForm,
-  { page, forms }: { page?: Done; forms: Forms },
+  { action, object, createdAt }: DoneForm,
+  { page, formPage, forms }: { page: Done | undefined; formPage: string | null; forms: Forms },
 ) {
-  const { message = 'The action was completed.', at = '/', showsSecret = false } = page ?? {}
-  const path = at.replace(':object', object ?? '').replace(':account', accountId ?? '')
+  const { message = 'The action was completed.', at = formPage ?? '/', showsSecret = false } = page ?? {}
+  const path = at.replace(':object', object ?? '')
   const note = showsSecret
     ? html`<p>The first submission showed a secret once. If you did not save the secret, replace or remove it there.</p>`
     : html``

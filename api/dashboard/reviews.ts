@@ -9,13 +9,14 @@ import {
 } from '../trust/appeals/safety-reviews.store.ts'
 import { REVIEW_DECISIONS } from '../webhooks/messages.schema.ts'
 import type { AccountSearch } from './account-field.ts'
+import { change } from './change.ts'
 import { fieldsReader } from './form.ts'
-import { seeOther, showPage } from './layout.ts'
+import { showPage } from './layout.ts'
 import { listPages } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { presentReview, REVIEW_COLUMNS, REVIEW_WORDS } from './reviews.view.ts'
-import { actorOf, type DashboardContext } from './state.ts'
+import type { DashboardContext } from './state.ts'
 
 export interface ReviewPagesOptions {
   readonly reviews: SafetyReviews
@@ -35,13 +36,24 @@ export const reviewPages = pages<ReviewPagesOptions>([
     open: (_, { reviews, accounts }) => ({ ...REVIEW_WORDS, listing: reviews.listing, accounts }),
   }),
   { route: 'GET /reviews/:id', role: 'support', run: showReview },
-  {
+  change({
     route: 'POST /reviews/:id/decide',
     role: 'support',
-    form: '/reviews/:id',
-    done: { 'review.decide': { message: 'The decision was saved.', at: '/reviews/:object' } },
-    run: decide,
-  },
+    action: 'review.decide',
+    message: 'The decision was saved.',
+    find: async (ctx, options: ReviewPagesOptions) => {
+      const { edition: version, ...decided } = readDecision(ctx.state.form)
+      const { generationId: id, accountId } = await findReview(ctx, options)
+      return { id, accountId, decided: { blockDays: null, ...decided, version } }
+    },
+    run: async (within, { id, decided }) => {
+      if (!(await createSafetyReviews(within).decide(id, decided)))
+        throw new DrapeError('VALIDATION_FAILED', 'The appeal was changed or decided meanwhile. Read it again.')
+      // The answer is for the account and the shopper alone.
+      const { decision, blockDays } = decided
+      return { decision, ...(decision === 'BLOCKED' && blockDays !== null && { blockDays }) }
+    },
+  }),
 ])
 
 async function findReview(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<Review> {
@@ -63,22 +75,3 @@ const readDecision = fieldsReader(
     blockDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
   }),
 )
-
-async function decide(ctx: DashboardContext, options: ReviewPagesOptions): Promise<void> {
-  const { edition: version, decision, answer, blockDays = null } = readDecision(ctx.state.form)
-  const { generationId: object, accountId } = await findReview(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createSafetyReviews(within).decide(object, { version, decision, answer, blockDays })))
-      throw new DrapeError('VALIDATION_FAILED', 'The appeal was changed or decided meanwhile. Read it again.')
-    // The answer is for the account and the shopper alone.
-    return {
-      act: {
-        action: 'review.decide',
-        object,
-        accountId,
-        details: { decision, ...(decision === 'BLOCKED' && blockDays !== null && { blockDays }) },
-      },
-    }
-  })
-  seeOther(ctx, `/reviews/${object}`, 'saved')
-}

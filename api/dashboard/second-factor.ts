@@ -30,9 +30,8 @@ export const secondFactorPages = pages<SecondFactorOptions>([
     route: 'POST /second-factor/start',
     role: 'viewer',
     owns: anyOwner,
-    form: '/second-factor',
     done: {
-      'second-factor.start': { message: 'The set-up of an authenticator app was started.', at: '/second-factor' },
+      'second-factor.start': 'The set-up of an authenticator app was started.',
     },
     run: startEnrolment,
   },
@@ -40,9 +39,8 @@ export const secondFactorPages = pages<SecondFactorOptions>([
     route: 'POST /second-factor/confirm',
     role: 'viewer',
     owns: anyOwner,
-    form: '/second-factor',
     done: {
-      'second-factor.confirm': { message: 'The second factor was set up.', at: '/second-factor', showsSecret: true },
+      'second-factor.confirm': { message: 'The second factor was set up.', showsSecret: true },
     },
     run: confirmEnrolment,
   },
@@ -50,13 +48,8 @@ export const secondFactorPages = pages<SecondFactorOptions>([
     route: 'POST /second-factor/recovery-codes',
     role: 'viewer',
     owns: anyOwner,
-    form: '/second-factor',
     done: {
-      'second-factor.recovery-codes': {
-        message: 'The recovery codes were replaced.',
-        at: '/second-factor',
-        showsSecret: true,
-      },
+      'second-factor.recovery-codes': { message: 'The recovery codes were replaced.', showsSecret: true },
     },
     run: replaceRecoveryCodes,
   },
@@ -64,8 +57,7 @@ export const secondFactorPages = pages<SecondFactorOptions>([
     route: 'POST /second-factor/remove',
     role: 'viewer',
     owns: anyOwner,
-    form: '/second-factor',
-    done: { 'second-factor.remove': { message: 'The second factor was removed.', at: '/second-factor' } },
+    done: { 'second-factor.remove': 'The second factor was removed.' },
     run: removeSecondFactor,
   },
 ])
@@ -136,7 +128,7 @@ async function removeSecondFactor(ctx: SignedInContext, options: SecondFactorOpt
   if (needsSecondFactor(options.policy, ctx.state.operator))
     throw new DrapeError('FORBIDDEN', 'Your role requires a second factor. An admin can reset it.')
   await withCode(ctx, options, 'second-factor.remove', (factors, id) => factors.delete(id))
-  seeOther(ctx, '/second-factor', 'removed')
+  seeOther(ctx, '/second-factor', 'second-factor.remove')
 }
 
 /** Runs an action that requires a code. Throws `VALIDATION_FAILED` when the code is wrong. */

@@ -17,8 +17,10 @@ import {
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
+import { change } from './change.ts'
 import { keepConflict } from './conflict.ts'
 import { type Engines, findEngineChoices } from './engine-names.ts'
+import { findShop } from './find-shop.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -69,24 +71,25 @@ export const shopPages = pages<ShopPagesOptions>([
   {
     route: 'POST /shops/:id',
     role: 'admin',
-    form: '/shops/:id',
-    done: { 'shop.update': { message: 'The settings of the shop were saved.', at: '/shops/:object' } },
+    done: { 'shop.update': 'The settings of the shop were saved.' },
     run: changeShop,
   },
   {
     route: 'POST /shops/:id/secrets',
     role: 'admin',
-    form: '/shops/:id',
-    done: { 'shop.secret.add': { message: 'The secret was added.', at: '/shops/:object', showsSecret: true } },
+    done: { 'shop.secret.add': { message: 'The secret was added.', showsSecret: true } },
     run: addSecret,
   },
-  {
+  change({
     route: 'POST /shops/:id/secrets/remove',
     role: 'admin',
-    form: '/shops/:id',
-    done: { 'shop.secret.remove': { message: 'The older secret was removed.', at: '/shops/:object' } },
-    run: removeSecret,
-  },
+    action: 'shop.secret.remove',
+    message: 'The older secret was removed.',
+    find: (ctx, options: ShopPagesOptions) => findShop(ctx, options),
+    run: async (within, { id }) => {
+      await createShops(within).removeSecret(id, null)
+    },
+  }),
 ])
 
 async function openShops(ctx: SignedInContext, options: ShopPagesOptions): Promise<OpenList<ListedShop>> {
@@ -145,7 +148,7 @@ async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     return { id, act: { action: 'shop.create', object: id, accountId, details: { platform, domain } } }
   })
   if (made === null) return
-  if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'created')
+  if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'shop.create')
   showPage(ctx, {
     title: 'Shop created',
     body: presentShopSecret({ id: made.id, secret: live, nextSteps: ctx.state.nextSteps }),
@@ -157,12 +160,6 @@ function assertAdminUrl(adminUrl: string | null | undefined, isPlainAllowed: Add
   const message = adminUrl ? adminUrlProblem(adminUrl, isPlainAllowed) : null
   if (message === null) return
   throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'adminUrl', message }] })
-}
-
-async function findShop(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<ShopRecord> {
-  const shop = await shops.findById(ctx.params.id)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
-  return shop
 }
 
 async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<EditedShop> {
@@ -217,7 +214,7 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     })
     return showShop(ctx, options)
   }
-  seeOther(ctx, `/shops/${id}`, 'saved')
+  seeOther(ctx, `/shops/${id}`, 'shop.update')
 }
 
 const readSecret = fieldsReader(Type.Object({ secret: Secret }))
@@ -230,18 +227,9 @@ async function addSecret(ctx: DashboardContext, options: ShopPagesOptions): Prom
     await createShops(within).addSecret(id, added)
     return { act: { action: 'shop.secret.add', object: id, accountId } }
   })
-  if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'saved')
+  if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'shop.secret.add')
   showPage(ctx, {
     title: 'Secret created',
     body: presentShopSecret({ id, secret: added, nextSteps: ctx.state.nextSteps }),
   })
-}
-
-async function removeSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
-  const { id, accountId } = await findShop(ctx, options)
-  await options.audit.record(actorOf(ctx), async (within) => {
-    await createShops(within).removeSecret(id, null)
-    return { act: { action: 'shop.secret.remove', object: id, accountId } }
-  })
-  seeOther(ctx, `/shops/${id}`, 'removed')
 }

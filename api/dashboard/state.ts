@@ -9,11 +9,11 @@ import type { SignedIn } from './operator-sessions.store.ts'
 import type { OperatorRole, Role } from './operators.store.ts'
 import type { RejectedForm } from './rejected-form.ts'
 
-/** What an operator reads who submits a form again that has run. */
+/** What an operator reads when a form has run, and when the form is submitted again. */
 export interface Done {
   readonly message: string
-  /** Page with the result; `:object` and `:account` are those of the audit log. */
-  readonly at: string
+  /** Page with the result; `:object` is that of the audit log. Default: the page of the form. */
+  readonly at?: string
   /** Whether the first response showed a secret. */
   readonly showsSecret?: boolean
 }

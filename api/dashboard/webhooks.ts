@@ -9,11 +9,13 @@ import {
   type ListedEndpoint,
   WEBHOOK_EVENTS,
   type WebhookDelivery,
+  type WebhookEndpoint,
   type WebhookEvent,
   type Webhooks,
 } from '../webhooks/webhooks.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
+import { change } from './change.ts'
 import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
@@ -71,43 +73,49 @@ export const webhookPages = pages<WebhookPagesOptions>([
   {
     route: 'POST /webhooks/:id',
     role: 'admin',
-    form: '/webhooks/:id',
-    done: { 'webhook.update': { message: 'The settings of the endpoint were saved.', at: '/webhooks/:object' } },
+    done: { 'webhook.update': 'The settings of the endpoint were saved.' },
     run: changeEndpoint,
   },
-  {
+  change({
     route: 'POST /webhooks/:id/test',
     role: 'support',
-    form: '/webhooks/:id',
-    done: { 'webhook.test': { message: 'The delivery of a test was scheduled.', at: '/webhooks/:object' } },
-    run: testEndpoint,
-  },
-  {
+    action: 'webhook.test',
+    message: 'The delivery of a test was scheduled.',
+    find: findEndpoint,
+    run: async (within, { id }) => ({ delivery: await createWebhooks(within).insertTest(id) }),
+  }),
+  change({
     route: 'POST /webhooks/:id/delete',
     role: 'admin',
-    form: '/webhooks/:id',
-    done: { 'webhook.delete': { message: 'The endpoint was deleted.', at: '/webhooks' } },
-    run: deleteEndpoint,
-  },
+    action: 'webhook.delete',
+    message: 'The endpoint was deleted.',
+    at: '/webhooks',
+    find: findEndpoint,
+    run: async (within, { id, url }) => {
+      await createWebhooks(within).delete(id)
+      return { url }
+    },
+  }),
   {
     route: 'POST /webhooks/:id/secrets',
     role: 'admin',
-    form: '/webhooks/:id',
-    done: { 'webhook.secret.add': { message: 'A new secret was added.', at: '/webhooks/:object', showsSecret: true } },
+    done: { 'webhook.secret.add': { message: 'A new secret was added.', showsSecret: true } },
     run: addSecret,
   },
-  {
+  change({
     route: 'POST /webhooks/:id/secrets/remove',
     role: 'admin',
-    form: '/webhooks/:id',
-    done: { 'webhook.secret.remove': { message: 'The older secret was removed.', at: '/webhooks/:object' } },
-    run: removeSecret,
-  },
+    action: 'webhook.secret.remove',
+    message: 'The older secret was removed.',
+    find: findEndpoint,
+    run: async (within, { id }) => {
+      await createWebhooks(within).removeSecret(id, null)
+    },
+  }),
   {
     route: 'POST /webhooks/:id/deliveries/retry',
     role: 'support',
-    form: '/webhooks/:id',
-    done: { 'webhook.replay': { message: 'The deliveries were scheduled again.', at: '/webhooks/:object' } },
+    done: { 'webhook.replay': 'The deliveries were scheduled again.' },
     run: retryDeliveries,
   },
 ])
@@ -205,25 +213,11 @@ async function changeEndpoint(ctx: SignedInContext, options: WebhookPagesOptions
     await endpointPage.run(ctx, options)
     return
   }
-  seeOther(ctx, `/webhooks/${id}`, 'saved')
+  seeOther(ctx, `/webhooks/${id}`, 'webhook.update')
 }
 
-async function testEndpoint(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
-  const { id, accountId } = await webhooks.get(ctx.params.id)
-  await audit.record(actorOf(ctx), async (within) => {
-    const delivery = await createWebhooks(within).insertTest(id)
-    return { act: { action: 'webhook.test', object: id, accountId, details: { delivery } } }
-  })
-  seeOther(ctx, `/webhooks/${id}`, 'sent')
-}
-
-async function deleteEndpoint(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
-  const { id, accountId, url } = await webhooks.get(ctx.params.id)
-  await audit.record(actorOf(ctx), async (within) => {
-    await createWebhooks(within).delete(id)
-    return { act: { action: 'webhook.delete', object: id, accountId, details: { url } } }
-  })
-  seeOther(ctx, '/webhooks', 'removed')
+function findEndpoint(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<WebhookEndpoint> {
+  return webhooks.get(ctx.params.id)
 }
 
 async function addSecret(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
@@ -236,15 +230,6 @@ async function addSecret(ctx: DashboardContext, { webhooks, audit }: WebhookPage
   showSecret(ctx, { id, secret })
 }
 
-async function removeSecret(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
-  const { id, accountId } = await webhooks.get(ctx.params.id)
-  await audit.record(actorOf(ctx), async (within) => {
-    await createWebhooks(within).removeSecret(id, null)
-    return { act: { action: 'webhook.secret.remove', object: id, accountId } }
-  })
-  seeOther(ctx, `/webhooks/${id}`, 'removed')
-}
-
 async function retryDeliveries(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
   const { id, accountId } = await webhooks.get(ctx.params.id)
   const deliveries = readChosen(ctx).map(Number)
@@ -254,7 +239,7 @@ async function retryDeliveries(ctx: DashboardContext, { webhooks, audit }: Webho
     const details = { deliveries: deliveries.join(' ') }
     return { act: { action: 'webhook.replay', object: id, accountId, details } }
   })
-  seeList(ctx, `/webhooks/${id}`, 'sent')
+  seeList(ctx, `/webhooks/${id}`, 'webhook.replay')
 }
 
 function invalid(path: string, message: string): DrapeError {

@@ -161,7 +161,7 @@ describe('every list of the dashboard', async () => {
     const answers = await Promise.all([1, 2].map(() => send([...ids, 'gen_unknown'], { reason })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409])
     const [done] = answers.filter(({ status }) => status === 303)
-    expect(done.headers.get('location')).toBe(`/generations?${view}&done=cancelled`)
+    expect(done.headers.get('location')).toBe(`/generations?${view}&done=generation.cancel`)
     expect((await accounts.find(contents.accountId))?.balance).toBe(balance + pending.length)
     const audited = await createOperatorAudit(dashboard.database).listing.list(
       { text: 'generation.cancel' },

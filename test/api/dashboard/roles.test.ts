@@ -3,6 +3,7 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createPages } from '../../../api/dashboard/all-pages.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { createOperators, ROLES, type Role } from '../../../api/dashboard/operators.store.ts'
+import { indexPages } from '../../../api/dashboard/pages.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { type OperatorBrowser, startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard } from '../../support/dashboard-contents.ts'
@@ -13,7 +14,7 @@ const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
     /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators(\.csv)?|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
   support:
-    /^(GET \/people|GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
+    /^(GET \/people|GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:id\/delete|\/blocks\/remove))$/,
 }
 
 describe('the role of an operator', async () => {
@@ -41,10 +42,12 @@ describe('the role of an operator', async () => {
 
   it('has forms that redirect back to their page', () => {
     const { routes } = dashboard
-    const pages = createPages(dashboard.options)
-    const forms = pages.filter(({ route }) => route.startsWith('POST '))
-    expect(forms.length).toBeGreaterThan(30)
-    for (const { route, form } of forms) expect(routes, route).toContain(`GET ${form}`)
+    const { findFormPage } = indexPages(createPages(dashboard.options))
+    const actions = routes.flatMap((route) => (route.startsWith('POST ') ? route.slice('POST '.length) : []))
+    expect(actions.length).toBeGreaterThan(30)
+    for (const action of actions) expect(routes, action).toContain(`GET ${findFormPage(action)}`)
+    expect(findFormPage('/leads/shop_1/retry')).toBe('/leads/shop_1')
+    expect(findFormPage('/leads/retry')).toBe('/leads')
   })
 
   it.each(ROLES)(
