@@ -1,5 +1,7 @@
 import type { Accounts } from '../accounts/accounts.store.ts'
+import type { Html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
+import type { Fields } from './fields.ts'
 
 /** Maximum accounts that a field suggests. Typing finds all others. */
 const MAX_SUGGESTED = 200
@@ -8,13 +10,31 @@ const MAX_NAMED = 5
 
 export type AccountSearch = Pick<Accounts, 'listing' | 'find' | 'findNames'>
 
+/** A field that names an account. */
+export interface AccountField {
+  readonly value: string
+  readonly suggestions: readonly string[]
+}
+
+/** The field with the account of this ID, if any. */
+export async function findAccountField(accounts: AccountSearch, id: string | null): Promise<AccountField> {
+  const [value, suggestions] = await Promise.all([describeAccount(accounts, id), suggestAccounts(accounts)])
+  return { value, suggestions }
+}
+
+/** The account of something new. */
+export function presentAccountField({ field }: Pick<Fields, 'field'>, account: AccountField): Html {
+  const hint = 'Type a part of its name or e-mail address, or its ID.'
+  return field({ name: 'account', label: 'Account', required: true, hint, ...account })
+}
+
 /** The newest accounts, as `The Linen House (acc_…)`. */
 export async function suggestAccounts(accounts: AccountSearch): Promise<string[]> {
   return (await accounts.listing.list({}, { limit: MAX_SUGGESTED })).map(nameOf)
 }
 
 /** The account of this ID as the field shows it; an unknown ID stays unchanged. */
-export async function describeAccount(accounts: AccountSearch, id: string | null): Promise<string> {
+async function describeAccount(accounts: AccountSearch, id: string | null): Promise<string> {
   const account = id === null ? null : await accounts.find(id)
   return account === null ? (id ?? '') : nameOf(account)
 }

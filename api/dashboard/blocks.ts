@@ -4,7 +4,7 @@ import { type Block, createSafetyBlocks, type SafetyBlocks } from '../trust/appe
 import { code } from './elements.ts'
 import { reasonField } from './fields.ts'
 import { readReason } from './form.ts'
-import { accountLink } from './ids.ts'
+import { ACCOUNT_COLUMN } from './ids.ts'
 import { type List, listPages, readChosen, seeList } from './list.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
@@ -28,11 +28,7 @@ const LIST: List<BlockPagesOptions, Block> = {
       of: ['hash'],
       cell: ({ hash }) => code(BigInt(`0b${hash}`).toString(16).padStart(8, '0')),
     },
-    {
-      head: 'Account of the appeal',
-      of: ['accountName', 'accountId'],
-      cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-    },
+    { ...ACCOUNT_COLUMN, head: 'Account of the appeal' },
     { head: 'Blocked (UTC)', of: ['createdAt'] },
     {
       head: 'Until (UTC)',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../http/answers/html.ts'
+import type { Column } from './list.view.ts'
 
 /** Characters of an ID that are shown: the last ones, as IDs that were created at the same time begin the same way. */
 const SHOWN = 6
@@ -27,4 +28,11 @@ export function generationLink(id: string): Html {
 /** Link to an account by its name, with its ID as the second line. */
 export function accountLink({ id, name }: { id: string; name: string | undefined }): Html {
   return html`<a href="/accounts/${id}">${name ?? 'Account'}</a><br><span class="beneath">${shortId(id)}</span>`
+}
+
+/** Of a list of all accounts. */
+export const ACCOUNT_COLUMN: Column<{ readonly accountId: string; readonly accountName: string }> = {
+  head: 'Account',
+  of: ['accountName', 'accountId'],
+  cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
 }

@@ -4,7 +4,7 @@ import type { ShopLeads } from '../storefront/leads/leads.store.ts'
 import { count, disclosure, facts, section, when } from './elements.ts'
 import { reasonField } from './fields.ts'
 import { actForm } from './form-elements.ts'
-import { accountLink } from './ids.ts'
+import { ACCOUNT_COLUMN } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Chosen, Column } from './list.view.ts'
 
@@ -14,11 +14,7 @@ export const LEAD_COLUMNS: readonly Column<ShopLeads>[] = [
   { head: 'Pending delivery', of: ['waiting'] },
   { head: 'Rejected by the platform', of: ['refused'] },
   { head: 'Last reason', of: ['reason'] },
-  {
-    head: 'Account',
-    of: ['accountName', 'accountId'],
-    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-  },
+  ACCOUNT_COLUMN,
 ]
 
 export const LEAD_WORDS = {

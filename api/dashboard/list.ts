@@ -2,7 +2,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { splitWords } from '../shared/contract/setting.ts'
 import type { Listing, ListSearch } from '../shared/database/listing.ts'
-import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { type AccountSearch, findAccountField, readAccount } from './account-field.ts'
 import { allOf, sendCsv } from './csv-file.ts'
 import { fieldsReader, parseQuery, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -128,10 +128,7 @@ async function showList<O, R extends { readonly id: string | number }>(
           listing.count(asked.search),
         ])
   const accountId = asked?.search.only?.accountId
-  const account = accounts && {
-    value: await describeAccount(accounts, typeof accountId === 'string' ? accountId : null),
-    suggestions: await suggestAccounts(accounts),
-  }
+  const account = accounts && (await findAccountField(accounts, typeof accountId === 'string' ? accountId : null))
   const { only = {}, text, from, to } = asked?.search ?? {}
   const isSearched = text !== undefined || Object.keys(only).length > 0 || Boolean(from ?? to)
   const page = asked && { rows, total, size: PAGE, isSearched, ...asked }

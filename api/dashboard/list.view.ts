@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../http/answers/html.ts'
 import { type Listing, MAX_COUNTED } from '../shared/database/listing.ts'
-import type { AccountSearch } from './account-field.ts'
+import type { AccountField, AccountSearch } from './account-field.ts'
 import { type Content, count, type Heading, table, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
@@ -74,7 +74,7 @@ export interface ListView<R> {
   readonly page: ListPage<R> | null
   readonly query: URLSearchParams
   /** The field of the account; absent: there is none. */
-  readonly account?: { readonly value: string; readonly suggestions: readonly string[] }
+  readonly account?: AccountField
   readonly forms: Forms
   readonly path: string
 }

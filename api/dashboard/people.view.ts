@@ -5,7 +5,7 @@ import type { Customer } from '../shared/retention/customer.ts'
 import { badge, code, count, facts, section, table, when } from './elements.ts'
 import { type Fields, reasonField } from './fields.ts'
 import { actForm, permittedLink, searchForm } from './form-elements.ts'
-import { accountLink, copiedId, generationLink, shortId } from './ids.ts'
+import { ACCOUNT_COLUMN, accountLink, copiedId, generationLink, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column, OpenList } from './list.view.ts'
 import { time } from './times.ts'
@@ -115,11 +115,7 @@ const MAX_SHOWN = 50
 export const ERASURE_COLUMNS: readonly Column<ListedErasure>[] = [
   { head: 'Erasure', of: ['id'], cell: ({ id }) => html`<a href="/erasures/${id}">${shortId(id)}</a>` },
   { head: 'Receipt', of: ['waitsFor'], cell: stateOf },
-  {
-    head: 'Account',
-    of: ['accountName', 'accountId'],
-    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-  },
+  ACCOUNT_COLUMN,
   { head: 'Requested (UTC)', of: ['createdAt'] },
   { head: 'Erased (UTC)', of: ['erasedAt'] },
   { head: 'Issued (UTC)', of: ['issuedAt'] },

@@ -2,7 +2,7 @@ import { type Html, html } from '../http/answers/html.ts'
 import type { FoundProduct, ProductSearches } from '../products/product-search.store.ts'
 import type { AccountSearch } from './account-field.ts'
 import { code, disclosure } from './elements.ts'
-import { accountLink } from './ids.ts'
+import { ACCOUNT_COLUMN } from './ids.ts'
 import { type List, listPages } from './list.ts'
 import { anyOwner, pages } from './pages.ts'
 
@@ -18,11 +18,7 @@ const LIST: List<ProductPagesOptions, FoundProduct> = {
   columns: [
     { head: 'ID', of: ['externalId'], cell: ({ externalId }) => code(externalId) },
     { head: 'Title', of: ['title'] },
-    {
-      head: 'Account',
-      of: ['accountName', 'accountId'],
-      cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-    },
+    ACCOUNT_COLUMN,
     { head: 'Images', of: ['images'], cell: presentImages },
     { head: 'Last used (UTC)', of: ['lastUsedAt'] },
     { head: 'Expires (UTC)', of: ['expiresAt'] },

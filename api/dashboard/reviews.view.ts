@@ -3,7 +3,7 @@ import type { SafetyCheck } from '../shared/contract/errors.ts'
 import type { ListedReview, Review } from '../trust/appeals/safety-reviews.store.ts'
 import { badge, facts, section, type Tone, when } from './elements.ts'
 import { actForm, permittedLink } from './form-elements.ts'
-import { accountLink, shortId } from './ids.ts'
+import { ACCOUNT_COLUMN, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column } from './list.view.ts'
 import { time } from './times.ts'
@@ -35,11 +35,7 @@ export const REVIEW_COLUMNS: readonly Column<ListedReview>[] = [
   { head: 'State', of: ['state'], cell: stateOf },
   { head: 'Refused', of: ['check', 'image'], cell: refusalOf },
   { head: 'By', of: ['byShopper'], cell: ({ byShopper }) => (byShopper ? 'shopper' : 'account') },
-  {
-    head: 'Account',
-    of: ['accountName', 'accountId'],
-    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-  },
+  ACCOUNT_COLUMN,
   { head: 'Received (UTC)', of: ['createdAt'] },
 ]
 

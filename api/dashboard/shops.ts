@@ -15,7 +15,7 @@ import {
   type Shops,
 } from '../shops/shops.store.ts'
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
-import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { type AccountSearch, findAccountField, readAccount } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
 import { change } from './change.ts'
 import { keepConflict } from './conflict.ts'
@@ -105,17 +105,9 @@ async function openShops(ctx: SignedInContext, options: ShopPagesOptions): Promi
 }
 
 async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPagesOptions): Promise<void> {
-  const account = await describeAccount(accounts, queryOf(ctx).get('account'))
-  const suggestions = await suggestAccounts(accounts)
-  showPage(ctx, {
-    title: 'New shop',
-    body: presentNewShop({
-      account,
-      suggestions,
-      engines: await findEngineChoices(engines),
-      forms: ctx.state.forms,
-    }),
-  })
+  const account = await findAccountField(accounts, queryOf(ctx).get('account'))
+  const choices = await findEngineChoices(engines)
+  showPage(ctx, { title: 'New shop', body: presentNewShop(account, choices, ctx.state.forms) })
 }
 
 const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))

@@ -3,11 +3,12 @@ import type { RefusedRequest } from '../shops/refused-requests.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS, SHOP_SETTINGS } from '../shops/shop-settings.ts'
 import { type EditedShop, type ListedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
+import { type AccountField, presentAccountField } from './account-field.ts'
 import { stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, when } from './elements.ts'
 import type { EngineChoice } from './engine-names.ts'
 import { actForm, permittedLink } from './form-elements.ts'
-import { accountLink, copiedId } from './ids.ts'
+import { ACCOUNT_COLUMN, accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column, OpenList } from './list.view.ts'
 import type { NextSteps } from './next-steps.ts'
@@ -27,11 +28,7 @@ export const SHOP_COLUMNS: readonly Column<ListedShop>[] = [
     of: ['monthlyGenerations'],
     cell: ({ monthlyGenerations: limit }) => (limit === null ? 'any' : count(limit)),
   },
-  {
-    head: 'Account',
-    of: ['accountName', 'accountId'],
-    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-  },
+  ACCOUNT_COLUMN,
   { head: 'Created (UTC)', of: ['createdAt'] },
 ]
 
@@ -51,24 +48,12 @@ export function presentShopList(
   }
 }
 
-export function presentNewShop({
-  account,
-  suggestions,
-  engines,
-  forms,
-}: {
-  account: string
-  suggestions: readonly string[]
-  engines: readonly EngineChoice[]
-  forms: Forms
-}): Html {
+export function presentNewShop(account: AccountField, engines: readonly EngineChoice[], forms: Forms): Html {
   return actForm({
     action: '/shops',
     forms,
     submit: 'Create shop',
-    body: (
-      fields,
-    ) => html`${fields.field({ name: 'account', label: 'Account', value: account, required: true, suggestions, hint: 'Type a part of its name or e-mail address, or its ID.' })}
+    body: (fields) => html`${presentAccountField(fields, account)}
 ${fields.choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
 ${fields.field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
 ${fields.field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}

@@ -13,7 +13,7 @@ import {
   type WebhookEvent,
   type Webhooks,
 } from '../webhooks/webhooks.store.ts'
-import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
+import { type AccountSearch, findAccountField, readAccount } from './account-field.ts'
 import { STATES } from './accounts.view.ts'
 import { change } from './change.ts'
 import { keepConflict } from './conflict.ts'
@@ -133,9 +133,8 @@ function openEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPag
 }
 
 async function showNewEndpoint(ctx: DashboardContext, { accounts }: WebhookPagesOptions): Promise<void> {
-  const account = await describeAccount(accounts, queryOf(ctx).get('account'))
-  const suggestions = await suggestAccounts(accounts)
-  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ account, suggestions, forms: ctx.state.forms }) })
+  const account = await findAccountField(accounts, queryOf(ctx).get('account'))
+  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint(account, ctx.state.forms) })
 }
 
 const readNew = fieldsReader(

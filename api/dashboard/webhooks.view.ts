@@ -6,11 +6,12 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
 } from '../webhooks/webhooks.store.ts'
+import { type AccountField, presentAccountField } from './account-field.ts'
 import { stateOf } from './accounts.view.ts'
 import { badge, code, copied, disclosure, facts, section, type Tone, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
-import { accountLink, copiedId } from './ids.ts'
+import { ACCOUNT_COLUMN, accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Column, OpenList } from './list.view.ts'
 import { presentSecrets } from './secrets.view.ts'
@@ -21,30 +22,16 @@ export const ENDPOINT_COLUMNS: readonly Column<ListedEndpoint>[] = [
   { head: 'State', of: ['isActive'], cell: ({ isActive }) => stateOf(isActive) },
   { head: 'Events', of: ['eventTypes'], cell: ({ eventTypes }) => eventTypes.join(', ') },
   { head: 'Failing since (UTC)', of: ['failingSince'], cell: ({ failingSince }) => time(failingSince) },
-  {
-    head: 'Account',
-    of: ['accountName', 'accountId'],
-    cell: ({ accountId: id, accountName: name }) => accountLink({ id, name }),
-  },
+  ACCOUNT_COLUMN,
   { head: 'Created (UTC)', of: ['createdAt'] },
 ]
 
-export function presentNewEndpoint({
-  account,
-  suggestions,
-  forms,
-}: {
-  account: string
-  suggestions: readonly string[]
-  forms: Forms
-}): Html {
+export function presentNewEndpoint(account: AccountField, forms: Forms): Html {
   return actForm({
     action: '/webhooks',
     forms,
     submit: 'Create endpoint',
-    body: (
-      fields,
-    ) => html`${fields.field({ name: 'account', label: 'Account', value: account, required: true, suggestions, hint: 'Type a part of its name or e-mail address, or its ID.' })}
+    body: (fields) => html`${presentAccountField(fields, account)}
 ${fields.field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', required: true, hint: 'An https address that receives the events.' })}${eventTicks(fields, WEBHOOK_EVENTS)}`,
   })
 }
