@@ -45,29 +45,6 @@ describe('the pages of the dashboard', () => {
     }
   })
 
-  it('list actions by time and by the end of an ID, and export them and generations as CSV', async () => {
-    const actor = { operator: null, address: null, form: null, name: 'cli:test' }
-    const act = { action: 'account.update', object: contents.accountId, accountId: contents.accountId }
-    await createOperatorAudit(dashboard.database).insert(actor, act)
-    const [entry] = await createOperatorAudit(dashboard.database).listing.list({}, { limit: 1 })
-    const day = (time: number) => new Date(time).toISOString().slice(0, 16)
-    const [before, after] = [day(entry.createdAt.getTime() - 86_400_000), day(entry.createdAt.getTime() + 86_400_000)]
-    expect((await browser.get(`/audit?to=${before}`)).text).toContain('Nothing matches.')
-    expect((await browser.get(`/audit?from=${before}&to=${after}`)).text).toContain(`/audit.csv?from=`)
-    const csv = await browser.get(`/audit.csv?from=${before}`)
-    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-    expect(csv.text.split('\r\n')[0]).toBe(
-      'created_at,who,action,object,account_id,account_name,reason,details,address',
-    )
-    expect(csv.text.split('\r\n').length).toBeGreaterThan(2)
-    const named = (await listAudit(contents.accountId)).find(({ object }) => object !== null)?.object ?? ''
-    expect((await browser.get(`/audit?q=${named.slice(-6)}`)).text).toContain(named.slice(-6))
-    const generations = await browser.get(`/generations.csv?account=${contents.accountId}&status=FAILED`)
-    const lines = generations.text.trimEnd().split('\r\n')
-    expect(lines[0]).toMatch(/^id,status/)
-    expect(lines.slice(1).every((line) => line.split(',')[1] === 'FAILED')).toBe(true)
-  })
-
   it('return a refused form with its values except secrets, and the problem next to the field', async () => {
     const typed = `${HOSTILE} typed ${'x'.repeat(7000)}`
     const tried: string[] = []
@@ -188,19 +165,6 @@ describe('the pages of the dashboard', () => {
     expect(wrong.text).toMatch(/name="errorCode"[^>]* value="KEPT"/)
     expect(wrong.text).toContain('<p class="wrong"')
     expect(wrong.text).toContain('Enter a time like 2027-01-31T12:00.')
-  })
-
-  it('page through all generations', async () => {
-    const seen: string[] = []
-    let path: string | undefined = '/generations'
-    while (path !== undefined) {
-      const page = await browser.get(path)
-      seen.push(...idsIn(page))
-      const next: string | undefined = page.text.match(/href="(\?[^"]*)">Next/)?.[1]
-      path = next && `/generations${next.replaceAll('&#38;', '&')}`
-    }
-    expect(new Set(seen).size).toBe(180)
-    expect(seen).toEqual([...seen].sort().reverse())
   })
 
   it('show an image only for a reason, and audit the view', async () => {
