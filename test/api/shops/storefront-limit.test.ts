@@ -4,7 +4,7 @@ import { STOREFRONT_ROUTES } from '../../../api/http/core-routes.ts'
 import type { AppContext } from '../../../api/http/state.ts'
 import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { type BudgetName, STOREFRONT_BUDGETS } from '../../../api/shops/public-rate-limits.ts'
+import { type BudgetName, describeBudget, STOREFRONT_BUDGETS } from '../../../api/shops/public-rate-limits.ts'
 import { hashAddress, type Shopper } from '../../../api/shops/shopper.ts'
 import { type Budgets, createBudgets } from '../../../api/shops/storefront-limit.ts'
 import { createTestRedis } from '../../support/redis.ts'
@@ -155,24 +155,28 @@ describe('the budgets of visitors', async () => {
     expect(shared.filter(([, row]) => !('reserved' in row))).toEqual([])
   })
 
-  it('exist for every public route', () => {
-    let limited = false
+  it('exist for every public route, which names them', () => {
+    let limits: BudgetName[] = []
+    const inOtherWords: BudgetName[] = []
     const limit: Budgets['limit'] = (name) => {
-      limited = true
+      limits.push(name)
       return UNLIMITED.limit(name)
     }
     const pass = UNLIMITED.limit('share')
     // Events count by number and bytes; Shopify sends webhooks of all its shops from a few addresses.
     const parts = new Proxy({} as never, { get: (_, name) => (name === 'budgets' ? { ...UNLIMITED, limit } : pass) })
     const unlimited = STOREFRONT_ROUTES.filter((route) => {
-      limited = false
+      limits = []
       route.guards(parts)
-      return !limited
+      inOtherWords.push(...limits.filter((name) => !route.description?.includes(describeBudget(name))))
+      return limits.length === 0
     })
     expect(unlimited.map(({ path }) => path)).toEqual([
       '/storefront/v1/events',
       '/public/tracking/events',
       '/webhooks/shopify',
     ])
+    // Tests of their routes count them.
+    expect(inOtherWords).toEqual(['upload-link', 'upload', 'verify', 'appeal-page'])
   })
 })

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../api/accounts/credentials.ts'
+import { STOREFRONT_ROUTES } from '../../../api/http/core-routes.ts'
 import { completeForShop } from '../../support/completed.ts'
 import { createContract } from '../../support/contract.ts'
 import { readSample, startDrape } from '../../support/drape.ts'
@@ -39,6 +40,18 @@ describe('any request of a shop', async () => {
     // Otherwise most requests would fail at the same check.
     for (const status of [200, 201, 204, 400, 401, 403, 404, 405, 410, 429]) {
       expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
+    }
+  })
+
+  it('is refused by every route for shops, unless a proxy has signed it', async () => {
+    const routes = STOREFRONT_ROUTES.filter(({ access }) => access === 'shop')
+    expect(routes.length).toBeGreaterThan(10)
+    for (const { method, path } of routes) {
+      const place = path.replaceAll(/\{\w+\}/g, 'x')
+      const ask = (headers: Record<string, string>) =>
+        drape.call(method.toUpperCase(), place, { key: null, headers, ...(method !== 'get' && { body: {} }) })
+      for (const headers of [{}, { 'x-drape-shop': 'nobody.test' }] as Record<string, string>[])
+        expect(await ask(headers), path).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
     }
   })
 

@@ -667,14 +667,6 @@ describe('POST /public/fitting-room', async () => {
     })
   })
 
-  it('requires the signature of a shop', async () => {
-    const body = { userImageId: imageId, productId: SHIRT }
-    for (const by of [{}, { 'x-drape-shop': 'nobody.test' }] as Record<string, string>[]) {
-      const answer = await drape.call('POST', '/public/fitting-room', { headers: by, body })
-      expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
-    }
-  })
-
   it('refunds and erases generations of an erased shopper', async () => {
     const userImageId = await upload(headers)
     const before = await drape.balance()

@@ -124,14 +124,6 @@ describe('POST /public/collect-email', async () => {
     expect(await collect({ email: 'calm@example.com' })).toMatchObject(TAKEN)
   })
 
-  it('accepts 20 addresses per minute from one network address, whatever the shopper ID', async () => {
-    const headers = { 'x-forwarded-for': '203.0.113.7' }
-    const answers = await Promise.all(
-      Array.from({ length: 25 }, (_, i) => collect({ email: `crowd${i}@example.com` }, headers)),
-    )
-    expect(answers.filter(({ body }) => body.success)).toHaveLength(20)
-  })
-
   it('stores the address before it responds', async () => {
     await drape.database.query(sql.unsafe`update lead_outbox set available_at = now() + interval '1 hour'`)
     expect(await collect({ email: 'frida@example.com' })).toMatchObject(TAKEN)
@@ -139,11 +131,6 @@ describe('POST /public/collect-email', async () => {
       select email from lead_outbox where email = 'frida@example.com' union all
       select email from leads where email = 'frida@example.com'`)
     expect(found).toHaveLength(1)
-  })
-
-  it('requires the signature of a shop', async () => {
-    const answer = await drape.call('POST', PATH, { key: null, body: { email: 'anna@example.com' } })
-    expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
   })
 
   it('writes no address into the log', async () => {

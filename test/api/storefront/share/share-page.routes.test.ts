@@ -100,17 +100,6 @@ describe('the share page', async () => {
     expect((await open(token)).body).toMatchObject({ shareToken: token })
   })
 
-  it('is readable from any origin after a preflight request', async () => {
-    const { token } = await share()
-    const origin = 'https://app.example'
-    const preflight = await open(token, { origin, 'access-control-request-method': 'GET' }, 'OPTIONS')
-    expect(preflight.status).toBe(204)
-    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
-    const answer = await open(token, { origin })
-    expect(answer.body).toMatchObject({ shareToken: token })
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-  })
-
   it('makes a preview in messengers and networks with an image that they can fetch', async () => {
     const { token } = await share({ title: 'Linen shirt', extension: 'png' })
     const { body: page } = await open(token, { 'user-agent': 'facebookexternalhit/1.1' })

@@ -4,9 +4,7 @@ import { createGenerations } from '../../../../api/shared/generations/generation
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
 import { readSample, startDrape } from '../../../support/drape.ts'
-import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
-import { untilCounted } from '../../../support/until-counted.ts'
 
 const DAY_MS = 86_400_000
 
@@ -185,42 +183,5 @@ describe('sharing a generation', async () => {
     const { generationId } = await complete(shop)
     await drape.database.query(sql.unsafe`update generations set images_expire_at = now() where id = ${generationId}`)
     expect(await share(shop, { generationId })).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
-  })
-
-  it('requires the signature of a shop', async () => {
-    const { generationId } = await complete(await openShop())
-    const answer = await drape.call('POST', '/public/share-generation', { body: { generationId } })
-    expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
-  })
-
-  it('is limited to 20 per minute, across replicas', async () => {
-    const others = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
-    const urls = [drape.api, ...others].map(({ url }) => url)
-    const askAll = async () => {
-      const shop = await openShop()
-      const { generationId } = await complete(shop)
-      const post = (i: number) =>
-        fetch(`${urls[i % urls.length]}/public/share-generation`, {
-          method: 'POST',
-          headers: { ...shop.headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ generationId }),
-        })
-      return Promise.all(Array.from({ length: 24 }, (_, i) => post(i)))
-    }
-    const refused = await untilCounted(askAll, 4)
-    for (const { headers } of refused) {
-      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    }
-    expect(await refused[0].json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', status: 429 })
-    expect((await share(await openShop(), { generationId: 'gen_0' })).status).toBe(404)
-    await Promise.all(others.map((other) => other.end()))
-  })
-
-  it('is refused for an inactive shop', async () => {
-    const shop = await openShop()
-    const { generationId } = await complete(shop)
-    await createShops(drape.database).update(shop.id, { isActive: false })
-    expect((await share(shop, { generationId })).status).toBe(401)
   })
 })

@@ -313,15 +313,6 @@ describe('the consent of shoppers', async () => {
     expect(keys.filter((key) => !isMapped(REDIS_FAMILIES)(key))).toEqual([])
   })
 
-  it('is limited, so that a visitor cannot fill the ledger', async () => {
-    const headers = newShopper()
-    const answers = []
-    for (let i = 0; i < 22; i++) answers.push((await agree(headers)).status)
-    expect(answers.filter((status) => status === 201)).toHaveLength(20)
-    expect(answers.at(-1)).toBe(429)
-    expect(await ledgerOf(headers)).toHaveLength(1)
-  })
-
   it('is not required if the shop disables it', async () => {
     const free = await createDevelopmentShop(drape, 'free.test')
     const headers = newShopper(free)

@@ -115,12 +115,6 @@ describe('the privacy page of a shop', async () => {
     expect(body).not.toContain('neutral-1')
   })
 
-  it('is limited per network address', async () => {
-    const busy = { 'x-forwarded-for': '198.51.100.7' }
-    for (let i = 0; i < 60; i++) await open(shop.id, busy)
-    expect((await open(shop.id, busy)).status).toBe(429)
-  })
-
   it.skipIf(browserReason)('is accessible in large and small viewports, light and dark', async () => {
     await using browser = await startBrowser()
     const page = await browser.newPage()
