@@ -1,6 +1,7 @@
 import { type Html, html } from '../http/answers/html.ts'
 import type { RateLimiter } from '../http/limits/rate-limiter.ts'
-import { DrapeError, invalidField } from '../shared/contract/errors.ts'
+import { type DrapeError, invalidField } from '../shared/contract/errors.ts'
+import { spendAttempt } from './attempts.ts'
 import { section } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import { rememberBrowser } from './known-browser.ts'
@@ -81,13 +82,7 @@ async function requirePassword(
   { operators, audit, budget, verifyPassword }: OwnPasswordOptions,
 ): Promise<string> {
   const { id, email, accountId } = ctx.state.operator
-  const { allowed, resetSeconds } = await budget(`password ${id}`)
-  if (!allowed) {
-    const minutes = Math.ceil(resetSeconds / 60)
-    throw new DrapeError('RATE_LIMITED', `Too many attempts. Try again in ${minutes} min.`, {
-      retryAfterSeconds: resetSeconds,
-    })
-  }
+  await spendAttempt(budget, `password ${id}`)
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1)
   const { passwordHash = null } = (await operators.findSecret(email)) ?? {}
   if ((await verifyPassword(password, passwordHash)) && passwordHash !== null) return passwordHash

@@ -1,5 +1,5 @@
 import type { RateLimiter } from '../http/limits/rate-limiter.ts'
-import { DrapeError } from '../shared/contract/errors.ts'
+import { spendAttempt } from './attempts.ts'
 import type { SecondFactors } from './second-factors.store.ts'
 import { findStep } from './totp.ts'
 
@@ -23,13 +23,7 @@ export function createSecondFactorCheck({
   now?: () => number
 }): SecondFactorCheck {
   return async (operatorId, { code: typed, confirm = false }, factors) => {
-    const { allowed, resetSeconds } = await budget(`${operatorId} ${await factors.findCreation(operatorId)}`)
-    if (!allowed) {
-      const minutes = Math.ceil(resetSeconds / 60)
-      throw new DrapeError('RATE_LIMITED', `Too many codes. Try again in ${minutes} min.`, {
-        retryAfterSeconds: resetSeconds,
-      })
-    }
+    await spendAttempt(budget, `${operatorId} ${await factors.findCreation(operatorId)}`, 'codes')
     const code = typed.replaceAll(/[\s-]/g, '').toLowerCase()
     if (!/^\d{6}$/.test(code)) return !confirm && factors.spendRecoveryCode(operatorId, code)
     const factor = await factors.find(operatorId)

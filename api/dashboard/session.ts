@@ -1,5 +1,6 @@
 import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
+import { spendAttempt } from './attempts.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorSessions, SignedIn } from './operator-sessions.store.ts'
@@ -113,11 +114,8 @@ export function limitOwners(budget: RateLimiter): DashboardMiddleware {
   return async function limits(ctx, next) {
     const { operator } = ctx.state
     if (ctx.method !== 'POST' || operator === null || operator.accountId === null) return next()
-    const { allowed, resetSeconds } = await budget(operator.id)
-    if (allowed) return next()
-    throw new DrapeError('RATE_LIMITED', `Too many changes. Try again in ${Math.ceil(resetSeconds / 60)} min.`, {
-      retryAfterSeconds: resetSeconds,
-    })
+    await spendAttempt(budget, operator.id, 'changes')
+    return next()
   }
 }
 

@@ -3,6 +3,7 @@ import { html } from '../http/answers/html.ts'
 import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
+import { spendAttempt } from './attempts.ts'
 import type { Claims, IdentityProvider } from './identity-provider.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
@@ -76,17 +77,14 @@ async function orSignIn(
   } catch (error) {
     if (!(error instanceof DrapeError)) throw error
     ctx.status = ERRORS[error.code].status
+    if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
     if (ctx.status >= 500) ctx.state.log.error({ err: error, provider }, 'sign-in provider failed')
     showSignIn(ctx, { provider, passwords, problem: error.message })
   }
 }
 
 async function leave(ctx: DashboardContext, { provider, budget, isSecure }: SingleSignOnOptions): Promise<void> {
-  const { allowed, resetSeconds } = await budget(ctx.ip)
-  if (!allowed) {
-    ctx.set('Retry-After', String(resetSeconds))
-    throw new DrapeError('RATE_LIMITED', `Too many attempts. Try again in ${Math.ceil(resetSeconds / 60)} min.`)
-  }
+  await spendAttempt(budget, ctx.ip)
   const next = new URLSearchParams(ctx.querystring).get('next') ?? undefined
   const ticket = provider.createTicket()
   const place = await provider.begin(ticket)
