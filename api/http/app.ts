@@ -60,7 +60,7 @@ function presentMissing(code: ErrorCode): string | null {
   const content = html`
         <p>The address is wrong, or its content has been deleted.</p>
         <p><a href="/">To the start page</a></p>`
-  return presentTextPage({ heading: 'Page not found', content, serviceName: 'Error 404' })
+  return presentTextPage({ heading: 'Page not found', content, serviceName: 'Error 404', language: 'en' })
 }
 
 /** The interface has removed this route and promises 404, although the path supports other methods. */

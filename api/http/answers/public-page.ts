@@ -72,18 +72,18 @@ export function presentDocument({
 `.markup
 }
 
+export interface PageOptions {
+  readonly serviceName: string
+  readonly language: string
+}
+
 /** A public page with a heading, the content and the name of the service. */
 export function presentTextPage({
   heading,
   content,
   serviceName,
   language,
-}: {
-  heading: string
-  content: Html
-  serviceName: string
-  language?: string
-}): string {
+}: PageOptions & { readonly heading: string; readonly content: Html }): string {
   const body = html`
     <main>
       <section class="text">

@@ -1,23 +1,12 @@
 import { html } from '../../http/answers/html.ts'
-import { presentDocument } from '../../http/answers/public-page.ts'
+import { fill, readPageTexts } from '../../http/answers/page-texts.ts'
+import { type PageOptions, presentDocument } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import type { SharedTryOn } from './share.schema.ts'
-import ar from './share-texts/ar.json' with { type: 'json' }
-import de from './share-texts/de.json' with { type: 'json' }
 import en from './share-texts/en.json' with { type: 'json' }
-import es from './share-texts/es.json' with { type: 'json' }
-import fr from './share-texts/fr.json' with { type: 'json' }
-import it from './share-texts/it.json' with { type: 'json' }
-import pl from './share-texts/pl.json' with { type: 'json' }
-import pt from './share-texts/pt.json' with { type: 'json' }
 
 /** The languages of the widget. */
-export const SHARE_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
-
-interface PageOptions {
-  readonly serviceName: string
-  readonly language: string
-}
+export const SHARE_TEXTS = readPageTexts(en, new URL('share-texts/', import.meta.url))
 
 /** The page of a shared image, with metadata for previews of messengers and social networks. */
 export function presentSharePage(
@@ -70,10 +59,6 @@ export function presentRefusal(code: ErrorCode, { serviceName, language }: PageO
       </section>
     </main>`
   return presentDocument({ title: refusal.heading, head: html``, body, language })
-}
-
-function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
 function presentDay(iso: string, language: string): string {

@@ -2,19 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Router from '@koa/router'
 import { createEncodedBody, type EncodedBody, sendEncoded } from '../../http/answers/encoded-body.ts'
+import { readTranslations } from '../../http/answers/page-texts.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
-import ar from '../../widget/texts/ar.json' with { type: 'json' }
-import de from '../../widget/texts/de.json' with { type: 'json' }
-import es from '../../widget/texts/es.json' with { type: 'json' }
-import fr from '../../widget/texts/fr.json' with { type: 'json' }
-import it from '../../widget/texts/it.json' with { type: 'json' }
-import pl from '../../widget/texts/pl.json' with { type: 'json' }
-import pt from '../../widget/texts/pt.json' with { type: 'json' }
 
 /** Built from `api/widget/` by `scripts/widget build`, which scripts and image builds run; git does not contain it. */
 const SCRIPT = new URL('drape-try-on.js', import.meta.url)
 /** The script itself contains the English texts. */
-const TEXTS = { ar, de, es, fr, it, pl, pt }
+const TEXTS = readTranslations(new URL('../../widget/texts/', import.meta.url))
 
 interface Asset {
   readonly type: string

@@ -1,23 +1,12 @@
 import { type Html, html } from '../../http/answers/html.ts'
-import { presentTextPage } from '../../http/answers/public-page.ts'
+import { readPageTexts } from '../../http/answers/page-texts.ts'
+import { type PageOptions, presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import type { ShopperAppeal } from './appeal.schema.ts'
-import ar from './appeal-texts/ar.json' with { type: 'json' }
-import de from './appeal-texts/de.json' with { type: 'json' }
 import en from './appeal-texts/en.json' with { type: 'json' }
-import es from './appeal-texts/es.json' with { type: 'json' }
-import fr from './appeal-texts/fr.json' with { type: 'json' }
-import it from './appeal-texts/it.json' with { type: 'json' }
-import pl from './appeal-texts/pl.json' with { type: 'json' }
-import pt from './appeal-texts/pt.json' with { type: 'json' }
 
 /** The languages of the widget. */
-export const APPEAL_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
-
-interface PageOptions {
-  readonly serviceName: string
-  readonly language: string
-}
+export const APPEAL_TEXTS = readPageTexts(en, new URL('appeal-texts/', import.meta.url))
 
 /** The refusal with a form, or the state of its review. */
 export function presentAppeal({

@@ -1,18 +1,12 @@
 import { type Html, html } from '../../http/answers/html.ts'
+import { fill, readPageTexts } from '../../http/answers/page-texts.ts'
 import { presentDocument } from '../../http/answers/public-page.ts'
 import type { EngineKind } from '../../shared/engines/engine-catalogue.ts'
 import type { SafetyLevel } from '../../shared/generations/generation.ts'
-import ar from './privacy-texts/ar.json' with { type: 'json' }
-import de from './privacy-texts/de.json' with { type: 'json' }
 import en from './privacy-texts/en.json' with { type: 'json' }
-import es from './privacy-texts/es.json' with { type: 'json' }
-import fr from './privacy-texts/fr.json' with { type: 'json' }
-import it from './privacy-texts/it.json' with { type: 'json' }
-import pl from './privacy-texts/pl.json' with { type: 'json' }
-import pt from './privacy-texts/pt.json' with { type: 'json' }
 
 /** The languages of the widget. `{…}` stands for settings of the shop and the installation. */
-export const PRIVACY_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
+export const PRIVACY_TEXTS = readPageTexts(en, new URL('privacy-texts/', import.meta.url))
 type PrivacyTexts = typeof en
 
 /** Content of the page, from the settings of the shop, its account and the installation. */
@@ -114,8 +108,4 @@ export function presentUnknownShop(language: string): string {
       </section>
     </main>`
   return presentDocument({ title, head: html``, body, language })
-}
-
-function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }

@@ -1,23 +1,12 @@
 import { type Html, html } from '../../http/answers/html.ts'
-import { presentTextPage } from '../../http/answers/public-page.ts'
+import { readPageTexts } from '../../http/answers/page-texts.ts'
+import { type PageOptions, presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
-import ar from './removal-texts/ar.json' with { type: 'json' }
-import de from './removal-texts/de.json' with { type: 'json' }
 import en from './removal-texts/en.json' with { type: 'json' }
-import es from './removal-texts/es.json' with { type: 'json' }
-import fr from './removal-texts/fr.json' with { type: 'json' }
-import it from './removal-texts/it.json' with { type: 'json' }
-import pl from './removal-texts/pl.json' with { type: 'json' }
-import pt from './removal-texts/pt.json' with { type: 'json' }
 import type { RemovalStatus } from './removals.store.ts'
 
 /** The languages of the widget. */
-export const REMOVAL_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
-
-interface PageOptions {
-  readonly serviceName: string
-  readonly language: string
-}
+export const REMOVAL_TEXTS = readPageTexts(en, new URL('removal-texts/', import.meta.url))
 
 /** What the visitor entered, of a form that was refused. */
 type Entered = Readonly<Partial<Record<'email' | 'reason', string>>>
