@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConsents } from '../../api/consents/consents.store.ts'
-import { FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { createShops } from '../../api/shops/shops.store.ts'
 import { isHeldOut } from '../../api/storefront/events/holdout.ts'
@@ -14,7 +13,6 @@ import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
 import { storageOf } from '../support/completed.ts'
 import { formOf, readSample } from '../support/drape.ts'
-import { openDocument } from '../support/openapi-document.ts'
 import { spawnProcess } from '../support/process.ts'
 import { useQuickEngine } from '../support/quick-engine.ts'
 import { until } from '../support/until.ts'
@@ -383,36 +381,6 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       expect(await widget.text('.button')).toBe(text)
     }
     expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('en')
-  })
-
-  it('has a text for every error code that a shopper can encounter', async () => {
-    const read = async (path: string) =>
-      JSON.parse(await readFile(new URL(`../../api/widget/${path}`, import.meta.url), 'utf8'))
-    const { body } = await front.drape.call('GET', '/tryon/v1/openapi.json', { key: null })
-    const { operations } = openDocument(body)
-    const used = operations.filter(({ path }) => path.startsWith('/public/') && !path.startsWith('/public/tracking'))
-    const codes = new Set([
-      ...used.flatMap(({ answers }) => [...answers.values()].flatMap((answer) => answer.codes)),
-      ...FAILURE_CODES,
-    ])
-    // Codes of a broken page or service: the shopper can only retry, as the text of UNEXPECTED says.
-    const unexpected = [
-      'INVALID_API_KEY',
-      'VALIDATION_FAILED',
-      'FILE_REQUIRED',
-      'HEADERS_TOO_LARGE',
-      'METHOD_NOT_ALLOWED',
-      'ROUTE_NOT_FOUND',
-      'IDEMPOTENCY_KEY_REUSED',
-      'INTERNAL_ERROR',
-    ]
-    const { errors } = await read('texts/en.json')
-    const same = await read('same-words.json')
-    expect(codes.size).toBeGreaterThan(20)
-    const withoutText = [...codes].filter((code) => !(code in errors || code in same || unexpected.includes(code)))
-    expect(withoutText, 'add them to "errors" of api/widget/texts/*.json or to api/widget/same-words.json').toEqual([])
-    const withoutTarget = Object.values(same).filter((code) => !(String(code) in errors))
-    expect(withoutTarget, 'values of api/widget/same-words.json that api/widget/texts/en.json lacks').toEqual([])
   })
 
   it('shifts no layout, adds no globals and violates no policy', async () => {

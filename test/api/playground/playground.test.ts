@@ -1,6 +1,13 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../api/http/core-routes.ts'
+import { createDocument } from '../../../api/http/openapi/document.ts'
+import { FAILURE_CODES } from '../../../api/shared/contract/error-codes.ts'
 import { encodeImage } from '../../../api/shared/image/image.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
+import { openDocument } from '../../support/openapi-document.ts'
 
 const { explainSize } = await import(new URL('../../../api/playground/browser/image-size.js', import.meta.url).href)
 const PNG = { format: 'png' } as const
@@ -54,6 +61,23 @@ describe('the page of the playground', () => {
     expect(new Set(shown.map(([, name]) => name))).toEqual(new Set(offered.filter((name) => name !== 'mask')))
     const unlabelled = shown.filter(([, name, label]) => label === name)
     expect(unlabelled, 'add them to LABELS of api/playground/option-fields.ts').toEqual([])
+  })
+
+  it('has a text for every error code that its calls can get', async () => {
+    const { operations } = openDocument(createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' }))
+    const calls = operations.filter(
+      ({ id, path }) =>
+        /^\/tryon\/v1\/(account|engines|images|try-on|outfits|generations)/.test(path) && !/Appeal/.test(id),
+    )
+    const codes = new Set([
+      ...calls.flatMap(({ answers }) => [...answers.values()].flatMap((answer) => answer.codes)),
+      ...FAILURE_CODES,
+    ])
+    expect(codes.size).toBeGreaterThan(20)
+    const source = await readFile(join(ROOT, 'api/playground/browser/problems.js'), 'utf8')
+    const explained = source.match(/^ {2}[A-Z_]+(?=: \[)/gm)?.map((code) => code.trim()) ?? []
+    const unexplained = [...codes].filter((code) => !explained.includes(code))
+    expect(unexplained, 'add them to EXPLAINED of api/playground/browser/problems.js').toEqual([])
   })
 
   it('serves immutable files, and the client as JavaScript', async () => {
