@@ -11,6 +11,12 @@ import { until } from '../support/until.ts'
 
 const SHIRT = 'gid://shopify/Product/1'
 type Headers = Readonly<Record<string, string>>
+interface PluginRequest {
+  readonly method?: string
+  readonly path: string
+  readonly body?: object | null
+  readonly headers?: readonly (readonly [string, string])[]
+}
 
 describe('a visitor who invents identities', async () => {
   let number = 0
@@ -26,7 +32,7 @@ describe('a visitor who invents identities', async () => {
     provider.stop()
   })
 
-  const openShop = async (settings = {}) => {
+  const openShop = async (settings: object = {}) => {
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
       accountId: drape.accountId,
@@ -48,6 +54,20 @@ describe('a visitor who invents identities', async () => {
       headers,
       body,
     })
+  /** A request that the plugin of a shop passes on. */
+  const byPlugin = (
+    shop: Shop,
+    { method = 'POST', path, body = null, headers = [] }: PluginRequest,
+  ): ReturnType<typeof send> =>
+    send(
+      drape.api.url,
+      signedByPlugin(shop, {
+        method,
+        path,
+        headers: [['Content-Type', 'application/json'], ...headers],
+        body: body === null ? '' : JSON.stringify(body),
+      }),
+    )
   async function upload(shop: Shop, headers: Headers, customer?: string): Promise<string> {
     const answer = await post(shop, '/public/upload-image', formOf(undefined, { file: photo }), headers, customer)
     expect(answer.status).toBe(201)
@@ -130,13 +150,7 @@ describe('a visitor who invents identities', async () => {
 
   it('does not use up the limit of the account by failing try-ons, which have their own limit', async () => {
     const account = await drape.createAccount(20, { failedGenerationsPerHour: 2 })
-    const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
-    const { id } = await createShops(drape.database).insert({
-      accountId: account.id,
-      platform: 'shopify',
-      requiresConsent: false,
-      ...shop,
-    })
+    const { id } = await openShop({ accountId: account.id })
     const tryOn = async () => {
       const body = formOf(
         { products: [{ images: [{ source: { fileKey: 'me' } }] }], person: { image: { source: { fileKey: 'me' } } } },
@@ -179,21 +193,9 @@ describe('a visitor who invents identities', async () => {
   })
 
   it('has exactly the shares of one visitor in a shop whose plugin names no addresses', async () => {
-    const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
-    await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      requiresConsent: false,
-      ...shop,
-    })
-    const share = (headers: [string, string][]) => {
-      const body = JSON.stringify({ generationId: 'gen_0' })
-      const all: [string, string][] = [['Content-Type', 'application/json'], ...headers]
-      return send(
-        drape.api.url,
-        signedByPlugin(shop, { method: 'POST', path: '/public/share-generation', headers: all, body }),
-      )
-    }
+    const shop = await openShop({ platform: 'plugin' })
+    const share = (headers: [string, string][]) =>
+      byPlugin(shop, { path: '/public/share-generation', body: { generationId: 'gen_0' }, headers })
     for (const headers of [[['X-Service-Anonymous-Id', 'anon_one']], []] as [string, string][][]) {
       const answers = await Promise.all(Array.from({ length: 24 }, () => share(headers)))
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(4)
@@ -248,31 +250,17 @@ describe('a visitor who invents identities', async () => {
   })
 
   it('does not lock out a shop whose plugin names no addresses, and names the missing header', async () => {
-    const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
-    const limits = { visitorGenerations: 5, addressGenerations: 2 }
-    const { id } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      requiresConsent: false,
-      ...shop,
-      ...limits,
-    })
-    const ask = (path: string, body: string, headers: [string, string][]) =>
-      send(
-        drape.api.url,
-        signedByPlugin(shop, {
-          method: 'POST',
-          path,
-          headers: [['Content-Type', 'application/json'], ...headers],
-          body,
-        }),
-      )
+    const shop = await openShop({ platform: 'plugin', visitorGenerations: 5, addressGenerations: 2 })
     // Uploaded through another shop: this is about the budgets of try-ons.
     const imageId = await upload(await openShop(), { ...from('203.0.113.20'), ...anonymous('plugin') })
     const enterBy = async (name: string, address: [string, string][] = []) => {
-      await own(imageId, { id, ...shop }, `browser:anon_${name}`)
+      await own(imageId, shop, `browser:anon_${name}`)
       const headers: [string, string][] = [['X-Service-Anonymous-Id', `anon_${name}`], ...address]
-      return ask('/public/fitting-room', JSON.stringify({ userImageId: imageId, productId: SHIRT }), headers)
+      return byPlugin(shop, {
+        path: '/public/fitting-room',
+        body: { userImageId: imageId, productId: SHIRT },
+        headers,
+      })
     }
     for (let i = 0; i < 3; i++) expect(await enterBy(`p${i}`)).toMatchObject({ status: 200 })
     const named: [string, string][] = [['X-Drape-Shopper-Address', '203.0.113.21']]
@@ -280,30 +268,19 @@ describe('a visitor who invents identities', async () => {
     for (let i = 0; i < 3; i++) statuses.push((await enterBy(`n${i}`, named)).status)
     expect(statuses).toEqual([200, 200, 429])
     expect(await enterBy('last')).toMatchObject({
-      ...{
-        status: 429,
-        body: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringContaining('X-Drape-Shopper-Address') },
-      },
+      status: 429,
+      body: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringContaining('X-Drape-Shopper-Address') },
     })
-    expect(await createVisitorAddresses(drape.database).countToday(id)).toMatchObject({
+    expect(await createVisitorAddresses(drape.database).countToday(shop.id)).toMatchObject({
       generations: 5,
       addresses: [{ generations: 3 }, { generations: 2 }],
     })
   })
 
   it('uses, reads and shares nothing of other visitors whose address the proxy does not forward', async () => {
-    const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
-    await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      requiresConsent: false,
-      ...shop,
-    })
-    const ask = (method: string, path: string, content: object | null, headers: [string, string][] = []) => {
-      const body = content === null ? '' : JSON.stringify(content)
-      const all: [string, string][] = [['Content-Type', 'application/json'], ...headers]
-      return send(drape.api.url, signedByPlugin(shop, { method, path, headers: all, body }))
-    }
+    const shop = await openShop({ platform: 'plugin' })
+    const ask = (method: string, path: string, body: object | null, headers: [string, string][] = []) =>
+      byPlugin(shop, { method, path, body, headers })
     const uploaded = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: photo }) })
     const wish = { userImageId: uploaded.body.imageId, productId: SHIRT }
     const made = await ask('POST', '/public/fitting-room', wish)

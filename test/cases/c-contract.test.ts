@@ -214,26 +214,6 @@ describe('the API contract', () => {
     expect(answer.headers.get('deprecation')).toBe('@1781654400')
   })
 
-  it('warns of externalUserId inside person, which an erasure would miss', async () => {
-    const person = { image: { source: { id: await upload() } }, externalUserId: 'user-7' }
-    const answer = await drape.call('POST', '/tryon/v1/try-on', {
-      body: { products: [{ externalId: 'kept' }], person },
-    })
-    expect(answer).toMatchObject({ status: 201, body: { warnings: ['EXTERNAL_USER_ID_IGNORED'] } })
-    expect(answer.headers.get('deprecation')).toBeNull()
-  })
-
-  it('reads null for an optional member as absent', async () => {
-    const id = await upload()
-    const source = { id, url: null, fileKey: null }
-    const product = { externalId: 'kept', title: null, images: null, metadata: null }
-    const output = { watermark: null, keepForDays: null, seed: null, engine: null, format: null }
-    for (const rest of [{ output }, { output: null }, { externalUserId: null, customer: null }]) {
-      const body = { products: [product], person: { image: { source } }, ...rest }
-      expect(await drape.call('POST', '/tryon/v1/try-on', { body })).toMatchObject({ status: 201 })
-    }
-  })
-
   it.each([
     [{ products: [{ images: null }] }, 'PRODUCT_IMAGES_REQUIRED'],
     [{ products: [{ images: [{ source: { url: null } }] }] }, 'INVALID_IMAGE_INPUT'],

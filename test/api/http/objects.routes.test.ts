@@ -72,6 +72,7 @@ describe('a part of an image', async () => {
     expect(await keptFor(await storage.signedUrl(key, { expiresInSeconds: 9 }))).toMatch(/^private, max-age=[89]$/)
     const forged = new URL(url)
     forged.searchParams.set('expires', '9')
+    expect((await fetch(forged)).status).toBe(403)
     for (const path of [forged.href, '/tryon/v1/account', '/tryon/v1/none', '/healthz'])
       expect(await keptFor(new URL(path, drape.api.url).href), path).toBe('no-store')
     expect((await drape.call('GET', '/tryon/v1/account')).headers.get('cache-control')).toBe('no-store')

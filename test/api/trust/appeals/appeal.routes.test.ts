@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../../api/generations/acceptance.store.ts'
@@ -62,25 +61,6 @@ describe('the page on which a shopper appeals a refusal', async () => {
   }
   const decide = (id: string, decision: 'ALLOWED' | 'REFUSED' | 'BLOCKED', answer = 'We looked.') =>
     reviews().decide(id, { version: 1, decision, answer })
-
-  it('names the format of the body when it gets another one', async () => {
-    const { path } = await refuse()
-    for (const [type, body] of [
-      [JSON_TYPE, JSON.stringify({ reason: 'It is a shirt.' })],
-      ['application/x-www-form-urlencoded', 'reason=It+is+a+shirt.'],
-    ]) {
-      const headers = { accept: JSON_TYPE, 'content-type': type, 'x-forwarded-for': newAddress() }
-      const response = await fetch(`${drape.api.url}${path}`, { method: 'POST', body, headers })
-      expect(await answerOf(response)).toMatchObject({
-        status: 400,
-        body: {
-          code: 'VALIDATION_FAILED',
-          message: 'Send the fields as multipart/form-data.',
-          details: [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
-        },
-      })
-    }
-  })
 
   it('is linked only from responses of a refused generation', async () => {
     const { id } = await refuse()
@@ -217,23 +197,6 @@ describe('the page on which a shopper appeals a refusal', async () => {
     expect(huge.body.details).toEqual([{ path: '', message: 'has fields of more than 16 kB' }])
     // Browsers count a line break once and send two characters.
     expect((await send(path, { reason: 'ab\r\n'.repeat(333) })).body.reason).toBe('ab\n'.repeat(333))
-  })
-
-  it('has no other methods, and stores nothing on HEAD', async () => {
-    const { id, path } = await refuse()
-    const call = (method: string) =>
-      new Promise<{ status: number | undefined; allow: string | undefined }>((resolve, reject) => {
-        const headers = { 'x-forwarded-for': newAddress() }
-        request(`${drape.api.url}${path}`, { method, headers }, (response) => {
-          response.resume()
-          resolve({ status: response.statusCode, allow: response.headers.allow })
-        })
-          .on('error', reject)
-          .end()
-      })
-    expect((await call('HEAD')).status).toBe(200)
-    for (const method of ['PUT', 'DELETE', 'PATCH']) expect(await call(method)).toMatchObject({ status: 405 })
-    expect(await reviews().find(id)).toBeNull()
   })
 
   it('speaks the language of the browser, or of the link', async () => {
