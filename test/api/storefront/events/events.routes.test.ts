@@ -2,14 +2,12 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../../api/accounts/credentials.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createShops } from '../../../../api/shops/shops.store.ts'
 import { STOREFRONT_EVENT_NAMES, TRACKING_EVENT_NAMES } from '../../../../api/storefront/events/events.schema.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
 import { startDrape } from '../../../support/drape.ts'
-import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop } from '../../../support/shop.ts'
 import { pathSignedByShopify, send as sendAsItIs, signedByPlugin } from '../../../support/shop-proxies.ts'
 import { until } from '../../../support/until.ts'
@@ -180,20 +178,6 @@ describe('events', async () => {
     }
   })
 
-  it('that are valid are stored even if others of the batch are not; the first invalid one is named', async () => {
-    const [first, last] = [newId(), newId()]
-    const { status, body } = await sendEvents([
-      eventOf(first),
-      eventOf(newId(), { timestamp: 'yesterday' }),
-      eventOf(newId(), { event: 'widget:unknown' }),
-      null,
-      eventOf(last),
-    ])
-    expect(status).toBe(200)
-    expect(body).toEqual({ success: false, message: 'events[1].timestamp must be an ISO 8601 date and time.' })
-    expect([await stored(first), await stored(last)].map((rows) => rows.length)).toEqual([1, 1])
-  })
-
   it.each<[string, unknown, string]>([
     ['no object', 'click', 'events[0] must be an object.'],
     ['an array', [], 'events[0] must be an object.'],
@@ -278,16 +262,6 @@ describe('events', async () => {
     expect(Math.abs(await ageInDays(offset))).toBeLessThan(0.01)
   })
 
-  it('require no properties, and accept null', async () => {
-    const [without, withNull] = [newId(), newId()]
-    const { body } = await sendEvents([
-      eventOf(without, { properties: undefined }),
-      eventOf(withNull, { properties: null }),
-    ])
-    expect(body).toEqual({ success: true })
-    expect([await stored(without), await stored(withNull)].map((rows) => rows.length)).toEqual([1, 1])
-  })
-
   it('have a time in UTC without an offset', async () => {
     const id = newId()
     const timestamp = new Date(Date.now() - 3_600_000).toISOString().slice(0, -1)
@@ -352,11 +326,6 @@ describe('events', async () => {
   })
 
   const nullable = ['$referrer', '$referring_domain', 'service_product_id', 'service_variant_id']
-  it('of the widget need no field in their context that may be null', async () => {
-    const context = Object.fromEntries(Object.entries(PAGE_CONTEXT).filter(([field]) => !nullable.includes(field)))
-    expect(await track([eventOf(newId())], context)).toMatchObject({ status: 200, body: { success: true } })
-  })
-
   const required = Object.keys(PAGE_CONTEXT).filter((field) => !nullable.includes(field))
   it.each(required.map((field) => [field] as const))(
     'of the widget need %s in their context, as what it is',
@@ -370,14 +339,6 @@ describe('events', async () => {
       expect(await countAll()).toBe(before)
     },
   )
-
-  it('are separate for each account', async () => {
-    const other = await drape.createAccount(0)
-    const id = newId()
-    await sendEvents([eventOf(id)])
-    await send({ events: [eventOf(id)], context: APP_CONTEXT }, await appHeaders(drape, other.id))
-    expect((await stored(id)).map((row) => row.account_id).sort()).toEqual([drape.accountId, other.id].sort())
-  })
 
   it.each<[string, Record<string, string>, string]>([
     ['nothing', {}, 'MISSING_API_KEY'],
@@ -433,43 +394,6 @@ describe('events', async () => {
       })
       expect([answer.status, answer.body.code]).toEqual([401, 'PROXY_SIGNATURE_INVALID'])
     }
-  })
-
-  it('are refused after the revocation of their key, by every replica', async () => {
-    const replica = await startProgram('api', drape.env)
-    const own = await appHeaders(drape)
-    const post = (url: string) =>
-      fetch(`${url}${STOREFRONT}`, {
-        method: 'POST',
-        headers: { ...own, 'content-type': 'application/json' },
-        body: JSON.stringify({ events: [eventOf(newId())], context: APP_CONTEXT }),
-      }).then(({ status }) => status)
-    const both = [drape.api.url, replica.url]
-    expect(await Promise.all(both.map(post))).toEqual([200, 200])
-    await createAccounts(drape.database).revokeKey(own.authorization.slice('Bearer '.length))
-    await until(async () => (await Promise.all(both.map(post))).every((status) => status === 401))
-    await replica.end()
-  })
-
-  it('are counted once when two replicas receive the same batches concurrently', async () => {
-    const replica = await startProgram('api', drape.env)
-    const events = Array.from({ length: 50 }, (_, i) => eventOf(`both-${i}`))
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, async (_, i) => {
-        const turned = [...events.slice(i), ...events.slice(0, i)]
-        const answer = await fetch(`${i % 2 ? replica.url : drape.api.url}${STOREFRONT}`, {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ events: turned, context: APP_CONTEXT }),
-        })
-        return answer.json()
-      }),
-    )
-    expect(answers).toEqual(Array(20).fill({ success: true }))
-    expect(
-      await drape.database.oneFirst(sql.unsafe`select count(*)::int from event_details where insert_id like 'both-%'`),
-    ).toBe(50)
-    await replica.end()
   })
 
   it('have partitions for the next days as soon as an API has started', async () => {

@@ -187,8 +187,6 @@ describe('POST /webhooks/shopify', async () => {
       expect(await post(broken, headersOf(domain, 'orders/create', broken))).toMatchObject({ status: 400 })
       expect(await sendWebhook(domain, 'orders/create', { name: 'no id' })).toMatchObject({ status: 400 })
       expect(await sendWebhook(domain, 'customers/redact', { shop_domain: domain })).toMatchObject({ status: 400 })
-      const long = JSON.stringify({ ...ORDER, note: 'x'.repeat(5_000_000) })
-      expect(await post(long, headersOf(domain, 'orders/create', long))).toMatchObject({ status: 400 })
     })
   })
 
