@@ -77,6 +77,17 @@ export interface PageOptions {
   readonly language: string
 }
 
+/** Names and values, without values that are null. */
+export function presentFacts(facts: readonly (readonly [name: string, value: string | null])[]): Html {
+  const known = facts.flatMap(([name, value]) =>
+    value === null ? [] : [html`<dt>${name}</dt><dd dir="auto">${value}</dd>`],
+  )
+  return known.length === 0
+    ? html``
+    : html`
+        <dl>${known}</dl>`
+}
+
 /** A public page with a heading, the content and the name of the service. */
 export function presentTextPage({
   heading,

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/answers/html.ts'
 import { readPageTexts } from '../../http/answers/page-texts.ts'
-import { type PageOptions, presentTextPage } from '../../http/answers/public-page.ts'
+import { type PageOptions, presentFacts, presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import type { ShopperAppeal } from './appeal.schema.ts'
 import en from './appeal-texts/en.json' with { type: 'json' }
@@ -37,10 +37,8 @@ function formOf(reference: string, language: string): Html {
         </form>`
 }
 
-type Fact = readonly [name: string, value: string]
-
 function refusalOf({ code, image }: ShopperAppeal, { refused, images, why, reasons }: typeof en): Html {
-  return facts([
+  return presentFacts([
     [refused, images[image]],
     [why, `${reasons[code as keyof typeof reasons]} (${code})`],
   ])
@@ -48,18 +46,13 @@ function refusalOf({ code, image }: ShopperAppeal, { refused, images, why, reaso
 
 function reviewOf(appeal: ShopperAppeal, texts: typeof en): Html {
   const { reason, answer, createdAt, decidedAt } = appeal
-  const known: readonly (readonly [string, string | null])[] = [
+  const review = presentFacts([
     [texts.yours, reason],
     [texts.sent, presentTime(createdAt)],
     [texts.answer, answer],
     [texts.decided, presentTime(decidedAt)],
-  ]
-  return html`${refusalOf(appeal, texts)}${facts(known.filter((fact): fact is Fact => fact[1] !== null))}`
-}
-
-function facts(known: readonly Fact[]): Html {
-  return html`
-        <dl>${known.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>`
+  ])
+  return html`${refusalOf(appeal, texts)}${review}`
 }
 
 function presentTime(time: string | null): string | null {

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../http/answers/html.ts'
-import { presentDocument } from '../../http/answers/public-page.ts'
+import { html } from '../../http/answers/html.ts'
+import { presentDocument, presentFacts } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import type { ProvenanceReport } from '../../shared/provenance/verify.ts'
 
@@ -75,19 +75,11 @@ function present({
   facts?: readonly (readonly [string, string | null])[]
   serviceName: string
 }): string {
-  const known = facts.flatMap(([name, value]): Html[] =>
-    value === null ? [] : [html`<dt>${name}</dt><dd dir="auto">${value}</dd>`],
-  )
   const body = html`
     <main>
       <section class="text">
         <h1>${heading}</h1>
-        <p>${text}</p>${
-          known.length === 0
-            ? ''
-            : html`
-        <dl>${known}</dl>`
-        }
+        <p>${text}</p>${presentFacts(facts)}
         <form method="post" action="/verify" enctype="multipart/form-data">
           <label>Image (JPEG, PNG or WebP)<input type="file" name="file" accept="image/jpeg,image/png,image/webp" required></label>
           <button>Verify</button>

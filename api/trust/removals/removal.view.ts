@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/answers/html.ts'
 import { readPageTexts } from '../../http/answers/page-texts.ts'
-import { type PageOptions, presentTextPage } from '../../http/answers/public-page.ts'
+import { type PageOptions, presentFacts, presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import en from './removal-texts/en.json' with { type: 'json' }
 import type { RemovalStatus } from './removals.store.ts'
@@ -43,15 +43,14 @@ export function presentRemovalState({
 }: RemovalStatus & PageOptions & { readonly reference: string }): string {
   const texts = REMOVAL_TEXTS[options.language]
   const { heading, text } = texts.states[state]
-  const facts = [
+  const facts = presentFacts([
     [texts.reference, reference],
     [texts.sent, presentTime(createdAt)],
     decidedAt === null ? [texts.due, presentTime(dueAt)] : [texts.decided, presentTime(decidedAt)],
-    ...(answer === null ? [] : [[texts.answer, answer]]),
-  ]
+    [texts.answer, answer],
+  ])
   const content = html`
-        <p>${text}</p>
-        <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>
+        <p>${text}</p>${facts}
         <p>${texts.keep} <a href="/removal/${reference}" dir="ltr">/removal/${reference}</a></p>`
   return presentTextPage({ heading, content, ...options })
 }
