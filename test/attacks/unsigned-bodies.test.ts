@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request } from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createShops } from '../../api/shops/shops.store.ts'
 import { startDrape } from '../support/drape.ts'
+import { createSignedShop } from '../support/shop.ts'
 import { send, signedByPlugin } from '../support/shop-proxies.ts'
 
 const MB = 1024 * 1024
@@ -11,13 +11,7 @@ const SHOP = { domain: 'shirts.example', secret: randomBytes(32).toString('base6
 describe('stalled bodies without a valid signature', async () => {
   const stalled: ClientRequest[] = []
   const drape = await startDrape({ separate: true, env: { PROXY_HOPS: '1' } })
-  await createShops(drape.database).insert({
-    accountId: drape.accountId,
-    platform: 'plugin',
-    requiresConsent: false,
-    name: 'Shirts',
-    ...SHOP,
-  })
+  await createSignedShop(drape, SHOP, { platform: 'plugin' })
   afterAll(async () => {
     for (const call of stalled) call.destroy()
     await drape.stop()
@@ -77,15 +71,7 @@ describe('stalled bodies without a valid signature', async () => {
   })
 
   it('are never buffered in memory as a whole', async () => {
-    await createShops(drape.database).insert({
-      ...{
-        accountId: drape.accountId,
-        platform: 'shopify',
-        domain: 'large.myshopify.com',
-        secret: 'hush',
-        requiresConsent: false,
-      },
-    })
+    await createSignedShop(drape, { domain: 'large.myshopify.com', secret: 'hush' })
     const before = await memory()
     const body = Buffer.alloc(3 * MB, 'x')
     const send = async (i: number) => {

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { createShops } from '../../api/shops/shops.store.ts'
+import type { NewShop } from '../../api/shops/shops.store.ts'
 import { createVisitorAddresses } from '../../api/shops/visitor-addresses.store.ts'
 import { startCaptchaProvider } from '../support/captcha-provider.ts'
 import { acceptForShop } from '../support/completed.ts'
 import { formOf, readSample, startDrape } from '../support/drape.ts'
+import { createSignedShop } from '../support/shop.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../support/shopify-admin.ts'
 import { until } from '../support/until.ts'
@@ -32,17 +33,8 @@ describe('a visitor who invents identities', async () => {
     provider.stop()
   })
 
-  const openShop = async (settings: object = {}) => {
-    const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
-    const { id } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'shopify',
-      requiresConsent: false,
-      ...shop,
-      ...settings,
-    })
-    return { id, ...shop }
-  }
+  const openShop = (settings: Partial<NewShop> = {}) =>
+    createSignedShop(drape, { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }, settings)
   type Shop = Awaited<ReturnType<typeof openShop>>
   /** What Shopify passes on of a request of this address, as our own proxy passes it on. */
   const from = (address: string): Headers => ({

@@ -1,4 +1,4 @@
-import { createShops } from '../../api/shops/shops.store.ts'
+import { createShops, type NewShop } from '../../api/shops/shops.store.ts'
 import type { Drape } from './drape.ts'
 
 export interface TestShop {
@@ -26,4 +26,16 @@ export async function createDevelopmentShop(
     visitorGenerations: 1_000_000,
   })
   return { id, domain, headers: { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_tester' } }
+}
+
+/** A shop of the account whose proxy signs its requests. */
+export async function createSignedShop<Signing extends { readonly domain: string; readonly secret: string }>(
+  drape: Pick<Drape, 'database' | 'accountId'>,
+  shop: Signing,
+  settings: Partial<NewShop> = {},
+): Promise<Signing & { readonly id: string }> {
+  const { accountId } = drape
+  const defaults = { accountId, platform: 'shopify', requiresConsent: false } as const
+  const { id } = await createShops(drape.database).insert({ ...defaults, ...shop, ...settings })
+  return { ...shop, id }
 }

@@ -4,11 +4,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
 import { generateKey } from '../../../../api/accounts/credentials.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createShops } from '../../../../api/shops/shops.store.ts'
 import { STOREFRONT_EVENT_NAMES, TRACKING_EVENT_NAMES } from '../../../../api/storefront/events/events.schema.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
 import { startDrape } from '../../../support/drape.ts'
-import { createDevelopmentShop } from '../../../support/shop.ts'
+import { createDevelopmentShop, createSignedShop } from '../../../support/shop.ts'
 import { pathSignedByShopify, send as sendAsItIs, signedByPlugin } from '../../../support/shop-proxies.ts'
 import { until } from '../../../support/until.ts'
 
@@ -111,12 +110,7 @@ describe('events', async () => {
   })
 
   it('from Shopify are stored for the customer that the proxy signed', async () => {
-    const own = { domain: 'events.myshopify.com', secret: 'hush' }
-    const { id: shopId } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'shopify',
-      ...own,
-    })
+    const { id: shopId, ...own } = await createSignedShop(drape, { domain: 'events.myshopify.com', secret: 'hush' })
     for (const [path, context] of [
       [STOREFRONT, APP_CONTEXT],
       [TRACKING, PAGE_CONTEXT],
@@ -138,12 +132,8 @@ describe('events', async () => {
   })
 
   it('from a plugin are stored as signed, including the body', async () => {
-    const own = { domain: 'plugin.test', secret: 'hush' }
-    const { id: shopId } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'plugin',
-      ...own,
-    })
+    const signing = { domain: 'plugin.test', secret: 'hush' }
+    const { id: shopId, ...own } = await createSignedShop(drape, signing, { platform: 'plugin' })
     const json: [string, string] = ['Content-Type', 'application/json']
     for (const [path, context] of [
       [STOREFRONT, APP_CONTEXT],

@@ -6,7 +6,7 @@ import { createShops } from '../../../../api/shops/shops.store.ts'
 import { secondsToNextWeek } from '../../../../api/storefront/fitting-room/fitting-room.routes.ts'
 import { formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
-import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { createDevelopmentShop, createSignedShop, type TestShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
@@ -412,17 +412,9 @@ describe('POST /public/fitting-room', async () => {
       const variant = { id: 'gid://shopify/ProductVariant/81', images: ['https://cdn.example/blue.jpg'] }
       const [productId, front] = ['gid://shopify/Product/8001', 'https://cdn.example/front.jpg']
       admin.products.push({ id: productId, title: 'Shirt', description: 'Linen', images: [front], variants: [variant] })
-      const [domain, secret] = ['shirts.myshopify.com', 'hush']
-      await createShops(drape.database).insert({
-        accountId: drape.accountId,
-        platform: 'shopify',
-        requiresConsent: false,
-        domain,
-        secret,
-        adminUrl: admin.url,
-        adminToken: admin.token,
-      })
-      const signed = (path: string) => pathSignedByShopify(`/public/${path}`, { domain, secret })
+      const signing = { domain: 'shirts.myshopify.com', secret: 'hush' }
+      await createSignedShop(drape, signing, { adminUrl: admin.url, adminToken: admin.token })
+      const signed = (path: string) => pathSignedByShopify(`/public/${path}`, signing)
       const form = formOf(undefined, { file: photo })
       const browser = { key: null, headers: { 'x-service-anonymous-id': 'anon_linen' } }
       const sent = await drape.call('POST', signed('upload-image'), { ...browser, body: form })
@@ -447,7 +439,7 @@ describe('POST /public/fitting-room', async () => {
       expect(kept.body).toMatchObject({
         title: 'Shirt',
         images: [{ sourceUrl: variant.images[0] }, { sourceUrl: front }],
-        metadata: { shop: domain, productId, variantId: variant.id },
+        metadata: { shop: signing.domain, productId, variantId: variant.id },
       })
     })
 
@@ -482,13 +474,7 @@ describe('POST /public/fitting-room', async () => {
     })
 
     it('that the server of the account uploaded for the customer that the proxy signs', async () => {
-      const real = { domain: 'signs.myshopify.com', secret: 'hush' }
-      await createShops(drape.database).insert({
-        accountId: drape.accountId,
-        platform: 'shopify',
-        requiresConsent: false,
-        ...real,
-      })
+      const real = await createSignedShop(drape, { domain: 'signs.myshopify.com', secret: 'hush' })
       const body = { userImageId: await uploadByServer('77'), productId: SHIRT }
       const enterAs = (customer: string) => {
         const path = pathSignedByShopify('/public/fitting-room', real, [['logged_in_customer_id', customer]])
@@ -597,16 +583,9 @@ describe('POST /public/fitting-room', async () => {
     })
 
     it('by the weekly limit of a customer in any browser', async () => {
-      const [domain, secret] = ['real.myshopify.com', 'hush']
-      const { id } = await createShops(drape.database).insert({
-        accountId: drape.accountId,
-        platform: 'shopify',
-        requiresConsent: false,
-        domain,
-        secret,
-      })
+      const { id, ...real } = await createSignedShop(drape, { domain: 'real.myshopify.com', secret: 'hush' })
       const signed = (path: string, customer: string) =>
-        pathSignedByShopify(`/public/${path}`, { domain, secret }, [['logged_in_customer_id', customer]])
+        pathSignedByShopify(`/public/${path}`, real, [['logged_in_customer_id', customer]])
       const browser = () => ({ 'x-service-anonymous-id': `anon_browser-${shoppers++}` })
       const form = formOf(undefined, { file: photo })
       const sent = await drape.call('POST', signed('upload-image', '77'), { key: null, headers: browser(), body: form })

@@ -7,7 +7,6 @@ import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { sweep } from '../../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../../api/shared/retention/retention.store.ts'
 import { createStorage } from '../../../../api/shared/storage/storage.ts'
-import { createShops } from '../../../../api/shops/shops.store.ts'
 import { formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
@@ -409,12 +408,7 @@ describe('uploads of shoppers', async () => {
   })
 
   it('belong to shops that are looked up again', async () => {
-    const { id } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'development',
-      requiresConsent: false,
-      domain: 'third.test',
-    })
+    const { id } = await createDevelopmentShop(drape, 'third.test')
     const { body } = await post('prepare-upload', { 'x-drape-shop': 'THIRD.test' })
     const owner = await drape.database.oneFirst(sql.unsafe`
       select external_user_id from objects where key = ${objectOf(body.uploadKey)}`)

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
-import { createShops } from '../../../../api/shops/shops.store.ts'
 import { startDrape } from '../../../support/drape.ts'
-import { createDevelopmentShop } from '../../../support/shop.ts'
+import { createDevelopmentShop, createSignedShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
@@ -73,13 +72,7 @@ describe('POST /public/collect-email', async () => {
 
   it('creates a customer of a shop on Shopify', async () => {
     const signing = { domain: 'leads.myshopify.com', secret: 'hush' }
-    await createShops(drape.database).insert({
-      accountId: drape.accountId,
-      platform: 'shopify',
-      ...signing,
-      adminUrl: admin.url,
-      adminToken: admin.token,
-    })
+    await createSignedShop(drape, signing, { adminUrl: admin.url, adminToken: admin.token })
     const body = { email: 'dora@example.com', marketingConsent: true }
     const path = pathSignedByShopify(PATH, signing)
     expect(await drape.call('POST', path, { key: null, body })).toMatchObject(TAKEN)
