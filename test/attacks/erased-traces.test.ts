@@ -127,9 +127,7 @@ describe('an erased end user', async () => {
   async function leaveAsCustomer(): Promise<string[]> {
     const imageId = await createShopperCalls(drape, person).upload(CUSTOMER)
     const results = await useAsOthers(imageId)
-    const crop = formOf(undefined, { file: person })
-    crop.set('externalUserId', CUSTOMER)
-    const { imageId: cropped } = (await drape.call('POST', '/tryon/v1/images/upload', { body: crop })).body
+    const { imageId: cropped } = await drape.upload(person, { externalUserId: CUSTOMER })
     const generationIds = [await createShopperCalls(drape, person).tryOn(imageId, CUSTOMER)]
     await drape.finish(generationIds[0])
     for (const { id: shopId, domain } of shops) {

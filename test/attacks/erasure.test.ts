@@ -21,12 +21,7 @@ describe('erasure of an end user', async () => {
   expect((await drape.call('POST', '/tryon/v1/products', { body: form })).status).toBe(200)
   afterAll(() => drape.stop())
 
-  const upload = async (externalUserId?: string) => {
-    const body = formOf(undefined, { file: person })
-    body.set('crop', 'false')
-    if (externalUserId) body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
-  }
+  const upload = (externalUserId?: string) => drape.upload(person, { crop: 'false', externalUserId })
   const bodyOf = (source: object, externalUserId?: string, output: object = {}) => ({
     products: [{ externalId: 'shirt' }],
     person: { image: { source } },

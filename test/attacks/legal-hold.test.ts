@@ -20,11 +20,7 @@ describe('the erasure of a held customer', async () => {
   })
 
   const publish = (...policies: HoldingPolicy[]) => createLegalHolds(drape.database).publish('kubernetes', policies)
-  const upload = async (externalUserId?: string) => {
-    const body = formOf(undefined, { file: person })
-    if (externalUserId) body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
-  }
+  const upload = (externalUserId?: string) => drape.upload(person, { externalUserId })
   const tryOn = (imageId: string, externalUserId: string) =>
     drape.call('POST', '/tryon/v1/try-on', {
       body: formOf(

@@ -7,7 +7,7 @@ import { Nullable, Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { sweepOnce } from '../../scripts/commands/sweep.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 
@@ -58,9 +58,7 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     const file = await readSample('persons/down-half-teal.jpg')
     const keys: string[] = []
     for (let i = 0; i < 3; i++) {
-      const body = formOf(undefined, { file })
-      body.set('externalUserId', externalUserId)
-      const { imageId } = (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
+      const { imageId } = await drape.upload(file, { externalUserId })
       keys.push(`persons/${drape.accountId}/${imageId}.jpg`)
     }
     await age(externalUserId)

@@ -273,8 +273,7 @@ describe('a visitor who invents identities', async () => {
     const shop = await openShop({ platform: 'plugin' })
     const ask = (method: string, path: string, body: object | null, headers: [string, string][] = []) =>
       byPlugin(shop, { method, path, body, headers })
-    const uploaded = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: photo }) })
-    const wish = { userImageId: uploaded.body.imageId, productId: SHIRT }
+    const wish = { userImageId: (await drape.upload(photo)).imageId, productId: SHIRT }
     const made = await ask('POST', '/public/fitting-room', wish)
     expect(made).toMatchObject({ status: 200 })
     // As if the nameless visitor had uploaded the photo too.

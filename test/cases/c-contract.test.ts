@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../api/http/core-routes.ts'
 import { createDocument } from '../../api/http/openapi/document.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
 
 describe('the API contract', () => {
   let drape: Drape
@@ -15,10 +15,7 @@ describe('the API contract', () => {
   afterAll(() => drape.stop())
 
   const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
-  const upload = async (): Promise<string> => {
-    const body = formOf(undefined, { file: await readSample('persons/astronaut.jpg') })
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId
-  }
+  const upload = async (): Promise<string> => (await drape.upload(await readSample('persons/astronaut.jpg'))).imageId
   const state = () =>
     drape.database.one(sql.unsafe`
       select (select count(*) from products)::int as products, (select count(*) from generations)::int as generations,

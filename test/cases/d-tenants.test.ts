@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SERVER_ROUTES } from '../../api/http/core-routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
 
 describe('API keys and accounts', () => {
   let drape: Drape
@@ -75,9 +75,7 @@ describe('API keys and accounts', () => {
     beforeAll(async () => {
       stranger = await drape.createAccount(100)
       const own = (method: string, path: string, body: unknown) => drape.call(method, path, { body })
-      const uploadForm = formOf(undefined, { file: person })
-      uploadForm.set('externalUserId', 'shopper')
-      imageId = (await own('POST', '/tryon/v1/images/upload', uploadForm)).body.imageId
+      imageId = (await drape.upload(person, { externalUserId: 'shopper' })).imageId
       const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
       for (const externalId of ['shirt', 'hat']) await own('POST', '/tryon/v1/products', { externalId, images })
       const tryOn = await own('POST', '/tryon/v1/try-on', {

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { formOf, readSample, startDrape } from '../support/drape.ts'
+import { readSample, startDrape } from '../support/drape.ts'
 
 const LOOPBACK = `
   127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 0177.1 017700000001 127.0.0.1. 127.255.255.254
@@ -28,11 +28,7 @@ describe('image URLs of callers', async () => {
     credits: 1000,
     env: { FETCH_ALLOW_CIDRS: '', FETCH_ALLOW_PORTS: `80,443,${port}` },
   })
-  const imageId = (
-    await drape.call('POST', '/tryon/v1/images/upload', {
-      body: formOf(undefined, { file: await readSample('persons/astronaut.jpg') }),
-    })
-  ).body.imageId
+  const { imageId } = await drape.upload(await readSample('persons/astronaut.jpg'))
   afterAll(async () => {
     await drape.stop()
     canary.close()

@@ -13,11 +13,7 @@ describe('erasure, retention and links', async () => {
   await drape.startWorker()
   afterAll(() => drape.stop())
 
-  const upload = async (fields: Record<string, string> = {}) => {
-    const body = formOf(undefined, { file: person })
-    for (const [name, text] of Object.entries(fields)) body.set(name, text)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
-  }
+  const upload = (fields: Record<string, string> = {}) => drape.upload(person, fields)
   const tryOn = (source: object, more: object = {}) =>
     drape.call('POST', '/tryon/v1/try-on', {
       body: formOf(

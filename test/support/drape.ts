@@ -34,6 +34,8 @@ export interface Drape {
    * does not list the response.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** Uploads a photo with these fields of the form, and returns the body of the response. */
+  upload(file: Uint8Array, fields?: Readonly<Record<string, string | undefined>>, key?: string): Promise<Answer['body']>
   /** Posts a try-on with files, and returns its ID. If refused, throws with the last log lines of the API. */
   tryOn(body: unknown, files?: Readonly<Record<string, Uint8Array>>): Promise<string>
   /** Polls until the generation has ended. */
@@ -129,6 +131,11 @@ export async function startDrape({
       const answer = { status, headers: received, body: text === '' ? null : isText ? text : JSON.parse(text) }
       contract.hold({ method, path, contentType, ...answer })
       return answer
+    },
+    upload: async (file, fields = {}, key = apiKey) => {
+      const body = formOf(undefined, { file })
+      for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.set(name, value)
+      return (await drape.call('POST', '/tryon/v1/images/upload', { key, body })).body
     },
     tryOn: async (body, files = {}) => {
       const answer = await drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, files) })

@@ -1,15 +1,11 @@
-import { type Drape, formOf } from './drape.ts'
+import type { Drape } from './drape.ts'
 
 /** Uploads and try-ons of shoppers of the test's account, with this photo as person and product. */
 export function createShopperCalls(drape: Drape, person: Buffer) {
   return {
     /** Uploads the photo of a shopper; returns its ID. */
-    upload: async (externalUserId: string) => {
-      const body = formOf(undefined, { file: person })
-      body.set('crop', 'false')
-      body.set('externalUserId', externalUserId)
-      return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
-    },
+    upload: async (externalUserId: string) =>
+      (await drape.upload(person, { crop: 'false', externalUserId })).imageId as string,
     /** Starts a try-on of a shopper, or of nobody; returns its ID. */
     tryOn: (imageId: string, externalUserId?: string) =>
       drape.tryOn(

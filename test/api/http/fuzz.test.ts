@@ -62,9 +62,7 @@ describe('any request', async () => {
   /** Accounts without concurrent generations send the synchronous calls, which then end immediately. */
   async function createWorld(resolve: World['vocabulary']['resolve']): Promise<World> {
     const photo = await readSample('persons/astronaut.jpg')
-    const upload = new FormData()
-    upload.set('file', new Blob([new Uint8Array(photo)]))
-    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: upload })
+    const image = await drape.upload(photo)
     const tryOn = {
       products: [{ images: [{ source: { url: 'http://127.0.0.1/a' } }] }],
       person: { image: { source: { id: image.imageId } } },
@@ -74,7 +72,7 @@ describe('any request', async () => {
     const [other, idle] = await Promise.all(
       [10, 1000].map((credits) => drape.createAccount(credits, { ...plenty, concurrentGenerations: 0 })),
     )
-    const foreign = await drape.call('POST', '/tryon/v1/images/upload', { body: upload, key: other.apiKey })
+    const foreign = await drape.upload(photo, {}, other.apiKey)
     const url = `http://127.0.0.1:${portOf(shop)}`
     return {
       vocabulary: {
@@ -84,7 +82,7 @@ describe('any request', async () => {
           id: [
             ...Array(6).fill(image.imageId),
             accepted.generationId,
-            foreign.body.imageId,
+            foreign.imageId,
             accepted.generationId,
             'img_0',
             'gen_0',

@@ -50,10 +50,7 @@ describe('an optional member of a request', async () => {
   ])
   await completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/2', title: 'Jeans' })
   const keys = { idle: made.apiKey, publishable }
-  const form = new FormData()
-  form.set('file', new Blob([new Uint8Array(photo)]))
-  form.set('crop', 'false')
-  const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+  const image = await drape.upload(photo, { crop: 'false' })
   let listenerId = ''
   // A listener ends a minute after its last poll.
   const listen = async () => {

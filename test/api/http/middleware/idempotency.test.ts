@@ -26,8 +26,7 @@ describe('a request with an Idempotency-Key', () => {
     const { port } = shop.address() as AddressInfo
     shopUrl = `http://127.0.0.1:${port}`
     drape = await startDrape({ credits: 1000, env: { FETCH_ALLOW_PORTS: `80,443,${port}` } })
-    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
-    imageId = upload.body.imageId
+    imageId = (await drape.upload(person)).imageId
   })
   afterAll(async () => {
     await drape.stop()

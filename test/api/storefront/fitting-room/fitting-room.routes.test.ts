@@ -42,11 +42,8 @@ describe('POST /public/fitting-room', async () => {
     expect(answer.status).toBe(201)
     return answer.body.fileId
   }
-  async function uploadByServer(externalUserId: string | null): Promise<string> {
-    const body = formOf(undefined, { file: photo })
-    if (externalUserId !== null) body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId
-  }
+  const uploadByServer = async (externalUserId?: string, key?: string): Promise<string> =>
+    (await drape.upload(photo, { externalUserId }, key)).imageId
   async function createProduct(externalId: string, { key = drape.apiKey, classifications = {} } = {}) {
     const images = [{ source: { url: `https://shop.example/${encodeURIComponent(externalId)}.jpg` }, classifications }]
     expect((await drape.call('POST', '/tryon/v1/products', { key, body: { externalId, images } })).status).toBe(200)
@@ -208,13 +205,9 @@ describe('POST /public/fitting-room', async () => {
 
   it('runs before batch jobs of its account, even if it requests batch', async () => {
     const { account, by, userImageId } = await openShop()
-    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-      key: account.apiKey,
-      body: formOf(undefined, { file: photo }),
-    })
+    const id = await uploadByServer(undefined, account.apiKey)
     const order = async (priority: string | null) => {
-      const person = { image: { source: { id: image.imageId } } }
-      const body = { products: [{ externalId: SHIRT }], person, priority }
+      const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id } } }, priority }
       const answer = await drape.call('POST', '/tryon/v1/try-on', { key: account.apiKey, body })
       expect(answer.status).toBe(201)
       return answer.body.generationId
@@ -269,12 +262,9 @@ describe('POST /public/fitting-room', async () => {
       values ('shop', 'cold', 'Apache-2.0', 4, 240, 900)`)
     await until(() => offers('cold'))
     const { account, by, userImageId } = await openShop(10, { account: 'cold', shop: 'cold' })
-    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-      key: account.apiKey,
-      body: formOf(undefined, { file: photo }),
-    })
+    const id = await uploadByServer(undefined, account.apiKey)
     const order = async (output: object) => {
-      const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id: image.imageId } } }, output }
+      const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id } } }, output }
       const answer = await drape.call('POST', '/tryon/v1/try-on', { key: account.apiKey, body })
       return String(answer.body.generationId)
     }
@@ -315,13 +305,9 @@ describe('POST /public/fitting-room', async () => {
       const engineOf = async (id: string) =>
         drape.database.oneFirst(sql.unsafe`select engine from generations where id = ${id}`)
       const key = account.apiKey
-      const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-        key,
-        body: formOf(undefined, { file: photo }),
-      })
+      const id = await uploadByServer(undefined, key)
       const engineOfCall = async (output: object) => {
-        const person = { image: { source: { id: image.imageId } } }
-        const body = { products: [{ externalId: SHIRT }], person, output }
+        const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id } } }, output }
         return engineOf((await drape.call('POST', '/tryon/v1/try-on', { key, body })).body.generationId)
       }
       expect(await engineOf(await accepted({ userImageId }, by))).toBe(ofShopper)
@@ -469,7 +455,7 @@ describe('POST /public/fitting-room', async () => {
     })
 
     it('that the server of the account uploaded without an end user', async () => {
-      const userImageId = await uploadByServer(null)
+      const userImageId = await uploadByServer()
       for (const by of [nameless(), headers]) await accepted({ userImageId }, by)
     })
 
@@ -497,12 +483,9 @@ describe('POST /public/fitting-room', async () => {
 
     it('of another shopper, another shop or another account', async () => {
       const foreign = await openShop()
-      const ofServer = await drape.call('POST', '/tryon/v1/images/upload', {
-        key: foreign.account.apiKey,
-        body: formOf(undefined, { file: photo }),
-      })
+      const ofServer = await uploadByServer(undefined, foreign.account.apiKey)
       const [ofSister, ofOther] = [await upload(newShopper(sister)), await upload(newShopper(shop))]
-      for (const id of [foreign.userImageId, ofServer.body.imageId, ofSister, ofOther]) {
+      for (const id of [foreign.userImageId, ofServer, ofSister, ofOther]) {
         expect(await enter({ userImageId: id })).toMatchObject(missing)
       }
       expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)

@@ -8,7 +8,7 @@ import { createShops } from '../../../../api/shops/shops.store.ts'
 import { createEvents } from '../../../../api/storefront/events/events.store.ts'
 import { createShares } from '../../../../api/storefront/share/shares.store.ts'
 import { createShopPrivacy } from '../../../../api/storefront/shops/shop-privacy.store.ts'
-import { formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { until } from '../../../support/until.ts'
 
 const PATH = '/webhooks/shopify'
@@ -266,9 +266,7 @@ describe('POST /webhooks/shopify', async () => {
   /** A customer of the shop with a photo, a result that is shared, a lead and events. */
   const live = async (shop: { id: string; domain: string }, customerId: string, email: string) => {
     const externalUserId = customerShopperId(shop.id, customerId)
-    const upload = formOf(undefined, { file: person })
-    upload.set('externalUserId', email)
-    const photo = (await drape.call('POST', '/tryon/v1/images/upload', { body: upload })).body
+    const photo = await drape.upload(person, { externalUserId: email })
     const generationId = await drape.tryOn(
       {
         products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }],
@@ -434,9 +432,7 @@ describe('POST /webhooks/shopify', async () => {
         const { id: accountId, apiKey: key } = await drape.createAccount(5)
         const made = []
         for (let i = 0; i < shopCount; i++) made.push(await createShop('shopify', accountId))
-        const body = formOf(undefined, { file: photo })
-        body.set('externalUserId', '905')
-        expect((await drape.call('POST', '/tryon/v1/images/upload', { key, body })).status).toBe(201)
+        await drape.upload(photo, { externalUserId: '905' }, key)
         const request = { shop_domain: made[0].domain, customer: { id: 905 } }
         expect(await sendWebhook(made[0].domain, 'customers/redact', request)).toMatchObject(DONE)
         expect(await count(sql.fragment`images where account_id = ${accountId}`)).toBe(left)

@@ -8,7 +8,7 @@ import { createOldErasures } from '../../../../api/shared/retention/erasures.sto
 import { verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
 import { ROOT } from '../../../../scripts/stack/session.ts'
 import { blocksOf, runCommands } from '../../../support/documented-blocks.ts'
-import { formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { readSample, startDrape } from '../../../support/drape.ts'
 import { requestService } from '../../../support/request-service.ts'
 import { startMailServer } from '../../../support/smtp-server.ts'
 import { until } from '../../../support/until.ts'
@@ -88,9 +88,8 @@ describe('a receipt by e-mail', async () => {
     const [erasure, verification, order, search] = blocksOf('docs/erasure.md')
       .filter(({ language }) => language === 'sh')
       .map(({ text }) => text)
-    const photo = formOf(undefined, { file: await readSample('persons/down-half-teal.jpg') })
-    photo.set('externalUserId', 'user-1042')
-    const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: photo })
+    const photo = await readSample('persons/down-half-teal.jpg')
+    const { imageUrl } = await drape.upload(photo, { externalUserId: 'user-1042' })
     // Bytes of a younger one could still arrive in the storage.
     await drape.database.query(sql.unsafe`update objects set created_at = now() - interval '1 hour'`)
     await follow(order)
@@ -101,7 +100,7 @@ describe('a receipt by e-mail', async () => {
     expect(await follow(`location=/tryon/v1/erasures/${id}\n${fetching.join('\n')}`)).toContain('"status":"ISSUED"')
     expect(await follow(verification)).toMatch(/^status +valid/m)
     const link = 'https://tryon.example.com/objects/persons/acc_1/img_0190a5b2.jpg?expires=…'
-    expect(await follow(search, { [link]: body.imageUrl })).toMatch(/^isListed +true/m)
+    expect(await follow(search, { [link]: imageUrl })).toMatch(/^isListed +true/m)
   })
 
   it('is retried after temporary errors, and abandoned after permanent errors', async () => {

@@ -17,10 +17,7 @@ describe('a request to remove an image', async () => {
   let addresses = 0
 
   const drape = await startDrape({ env: { PROXY_HOPS: '1' } })
-  const body = new FormData()
-  body.set('file', new Blob([photo]), 'me.jpg')
-  const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body })
-  const imageId = image.imageId
+  const { imageId } = await drape.upload(photo)
   afterAll(() => drape.stop())
 
   const send = async (
@@ -158,12 +155,7 @@ describe('a request to remove an image', async () => {
 
   it('is open again while more copies are stored than the operator saw', async () => {
     const { database } = drape
-    const upload = async () => {
-      const body = new FormData()
-      body.set('file', new Blob([stranger]), 'x.jpg')
-      await drape.call('POST', '/tryon/v1/images/upload', { body })
-    }
-    for (let i = 0; i < 26; i++) await upload()
+    for (let i = 0; i < 26; i++) await drape.upload(stranger)
     const { body } = await send(stranger, { email: 'many@example.com' })
     const removals = createRemovals(database)
     const id =
