@@ -754,9 +754,9 @@ create function join_layers(layers jsonb, field text) returns text language sql 
   select string_agg(layer->>field, ' + ' order by place) from jsonb_array_elements(layers) with ordinality as own (layer, place)
 $$;
 
--- The layers of an outfit that its image shows; all before it has ended, and null for a single product.
+-- The layers of an outfit that its image shows; all before it has ended, and null for a single product. A closed jacket hides the top.
 create function shown_layers(layers jsonb) returns jsonb language sql immutable parallel safe as $$
-  select jsonb_path_query_array(layers, '$[*] ? (!(@.applied == false))')
+  select jsonb_path_query_array(layers, '$[*] ? (!(@.applied == false) && !(@.warnings[*] == "PRODUCT_HIDDEN"))')
 $$;
 
 -- The product that represents a generation: of an outfit, the first one that its image shows, or of a failed one the first.

@@ -82,8 +82,8 @@ describe('the webhook outbox', async () => {
         resultKey: `results/${id}.jpg`,
         layers: [
           { applied: false, warnings: [], quality: null, errorCode: 'RESULT_REJECTED', errorMessage: 'Too bad.' },
+          { ...applied, quality: null, warnings: ['PRODUCT_HIDDEN'] },
           { ...applied, quality: 0.5 },
-          { ...applied, quality: null },
         ],
       },
     })
@@ -92,7 +92,12 @@ describe('the webhook outbox', async () => {
       record && presentGeneration(record, { resultImageUrl: null, resultUrls: [], wait: null, appealUrl: null })
     expect(shown?.layers).toHaveLength(3)
     const [{ data }] = await waiting(endpoint.id)
-    expect(data).toEqual({ generationId: id, status: 'COMPLETED', productExternalId: 'tops', layers: shown?.layers })
+    expect(data).toEqual({
+      generationId: id,
+      status: 'COMPLETED',
+      productExternalId: 'outerwear',
+      layers: shown?.layers,
+    })
   })
 
   it.each([
