@@ -216,11 +216,25 @@ export async function normaliseMask(
 
 /** Of the pixels of masks, 98 % and more are nearly black or white, without soft edges; of those of photos of persons, up to 22 %. */
 const MIN_MASK_SHARE = 0.8
+/** Of a mask, no pixels have a colour; of a small person on a wide white or black background, more. */
+const MAX_COLOURED_SHARE = 0.001
 
-/** Whether the image seems to be a mask: nearly all of its pixels are black or white. */
+/** Whether the image seems to be a mask: nearly all of its pixels are black or white, and the others grey. */
 export async function looksLikeMask(bytes: Uint8Array): Promise<boolean> {
-  const levels = await readLuminance(bytes, { side: 256 })
-  return levels.filter((level) => level < 16 || level >= 240).length >= MIN_MASK_SHARE * levels.length
+  const side = 256
+  const { data, info } = await withFile(bytes, { pixels: side ** 2 }, ({ image }) => {
+    const colours = image.flatten({ background: 'white' }).resize(side, side, { fit: 'fill' }).toColourspace('srgb')
+    return undamaged(colours.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true }))
+  })
+  let [extreme, coloured] = [0, 0]
+  for (let i = 0; i < data.length; i += info.channels) {
+    const low = Math.min(data[i], data[i + 1], data[i + 2])
+    const high = Math.max(data[i], data[i + 1], data[i + 2])
+    if (high < 16 || low >= 240) extreme++
+    else if (high - low > 32) coloured++
+  }
+  const count = side ** 2
+  return extreme >= MIN_MASK_SHARE * count && coloured <= MAX_COLOURED_SHARE * count
 }
 
 function withinNormalised(image: Sharp): Sharp {

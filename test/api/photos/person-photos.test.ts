@@ -78,6 +78,24 @@ describe('the photo of an upload', async () => {
       expect(uploaded).not.toHaveProperty('warnings')
     }
   })
+
+  it('is examined if a small person stands before a wide white or black background', async () => {
+    const person = await sharp(await readSmallPerson())
+      .resize(100)
+      .toBuffer()
+    for (const background of ['#000', '#fff', '#0000']) {
+      const canvas = sharp({ create: { width: 500, height: 200, channels: 4, background } })
+      const uploaded = await upload(
+        {},
+        await canvas
+          .composite([{ input: person }])
+          .png()
+          .toBuffer(),
+      )
+      expect(uploaded).toHaveProperty('warnings')
+      expect(uploaded).not.toHaveProperty('cropPending')
+    }
+  })
 })
 
 describe('the crop of an upload', () => {
