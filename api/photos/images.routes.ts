@@ -12,7 +12,7 @@ import type { Prepared } from '../shared/generations/generation.ts'
 import { inField } from '../shared/image/image-field.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import { Upload, UploadFields } from './images.schema.ts'
-import type { PersonPhotos, StoredPhoto } from './person-photos.ts'
+import type { PersonPhotos } from './person-photos.ts'
 
 export interface ImageParts {
   readonly personPhotos: PersonPhotos
@@ -70,8 +70,7 @@ async function postUpload(
     signal: disconnectSignal(ctx),
   })
   const photo = await inField('file', storing)
-  // The caller may mean it as the mask of a photo. As a photo of a person, it is prepared at its first try-on.
-  const prepared = crop && !photo.isMask ? await prepare(photo, { account, externalUserId }, photos) : null
+  const prepared = crop ? await prepare(photo, { account, externalUserId }, photos) : null
   return {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
@@ -82,11 +81,12 @@ async function postUpload(
 
 /** Test mode uses no worker: the end user ID selects the findings. */
 async function prepare(
-  photo: StoredPhoto,
+  { isMask, ...photo }: Awaited<ReturnType<PersonPhotos['store']>>,
   { account, externalUserId }: { account: AccountRecord; externalUserId: string | null },
   photos: PersonPhotos,
 ): Promise<Prepared | null> {
-  if (account.testOf === null) return photos.prepare(photo)
+  // The caller may mean it as the mask of a photo. As a photo of a person, it is prepared at its first try-on.
+  if (account.testOf === null) return isMask ? null : photos.prepare(photo)
   const warnings = readTestWarnings(externalUserId)
   return { viewKey: null, crop: null, personDetected: !warnings.includes('no_person'), warnings }
 }

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
@@ -64,8 +65,8 @@ describe('a test key', () => {
   })
   afterAll(() => drape.stop())
 
-  const upload = (externalUserId: string) => {
-    const form = formOf({}, { file: photo })
+  const upload = (externalUserId: string, file = photo) => {
+    const form = formOf({}, { file })
     form.set('externalUserId', externalUserId)
     return drape.call('POST', '/tryon/v1/images/upload', { body: form, key })
   }
@@ -149,6 +150,12 @@ describe('a test key', () => {
       expect(await ended(body.generationId)).toMatchObject({ status: 'COMPLETED', warnings: [warning] })
     },
   )
+
+  it('gets the warnings of a photo for any image, even one that is black and white', async () => {
+    const image = sharp({ create: { width: 100, height: 125, channels: 3, background: '#fff' } })
+    const { body } = await upload('test_warning_no_person', await image.png().toBuffer())
+    expect(body).toMatchObject({ warnings: ['no_person'], personDetected: false })
+  })
 
   it('can upload the photo of an end user whose try-on will fail', async () => {
     for (const input of ['test_RESULT_REJECTED', 'test_INSUFFICIENT_CREDITS', 'test_delay_30s']) {
