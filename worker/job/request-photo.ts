@@ -32,7 +32,7 @@ export async function photoOfRequest(
   wanted: TryOnRequest['crop'],
   { models, needsPerson, countsPeople = false }: { models: Models; needsPerson: boolean; countsPeople?: boolean },
 ): Promise<RequestPhoto> {
-  if (wanted === 'auto') return cropFrame(frame, { models, needsPerson })
+  if (wanted === 'auto') return cropFrame(frame, { models, needsPerson, countsPeople })
   const crop = wanted === 'none' ? null : wanted
   const photo = crop ? cropBitmap(frame, crop) : frame
   const person = needsPerson || countsPeople ? await findPerson(photo, models, { count: countsPeople }) : null
@@ -42,13 +42,20 @@ export async function photoOfRequest(
 
 async function cropFrame(
   frame: Bitmap,
-  { models, needsPerson }: { models: Models; needsPerson: boolean },
+  { models, needsPerson, countsPeople }: { models: Models; needsPerson: boolean; countsPeople: boolean },
 ): Promise<RequestPhoto> {
   const inFrame = await findPerson(frame, models, { count: true })
   const crop = inFrame ? cropAroundPerson(inFrame.box, frame, inFrame.landmarks.nose) : cropWithoutPerson(frame)
   const photo = cropBitmap(frame, crop)
   const warnings = warnAboutPhoto(frame, inFrame)
   const seenWell = inFrame && crop.height >= MIN_PERSON_SHARE * frame.height ? personWithin(inFrame, crop) : null
-  const person = seenWell ?? (needsPerson && inFrame ? await findPerson(photo, models) : null) ?? undefined
-  return { photo, crop, person, warnings, found: { crop, personDetected: inFrame !== null, warnings } }
+  const isSearched = seenWell === null && inFrame !== null && (needsPerson || countsPeople)
+  const person = isSearched ? await findPerson(photo, models, { count: countsPeople }) : seenWell
+  return {
+    photo,
+    crop,
+    person: person ?? undefined,
+    warnings,
+    found: { crop, personDetected: inFrame !== null, warnings },
+  }
 }
