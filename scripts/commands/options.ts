@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { Argument, Option } from 'commander'
 
 /** Values of the options by declared name; a boolean flag is `true`. */
@@ -54,8 +55,9 @@ export function required<T extends string>(value: T | undefined, name: string): 
 
 /** The content of a file; - is standard input. */
 export async function readGiven(path: string): Promise<Buffer> {
-  return readFile(path === '-' ? '/dev/stdin' : path).catch(() => {
-    throw new UsageError(`${path} cannot be read`)
+  // /dev/stdin cannot be opened if it is a socket, as in a process that Node starts.
+  return (path === '-' ? buffer(process.stdin) : readFile(path)).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${path} cannot be read${error.code === undefined ? '' : ` (${error.code})`}`)
   })
 }
 

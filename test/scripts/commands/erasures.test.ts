@@ -1,4 +1,4 @@
-import { exec } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -128,10 +128,11 @@ describe('restoring a backup older than an erasure', async () => {
       expect(receipts).toHaveLength(1)
       expect(await createAccounts(database).findLedgerGaps()).toEqual([])
       expect((await cli('erasures', 'apply', '--file', join(folder, 'nothing'))).code).toBe(2)
-      const env = { ...process.env, DATABASE_URL: restored.url, STORAGE_URL: drape.env.STORAGE_URL, COPY: copy }
-      const fromInput = `${process.execPath} scripts/drape.ts erasures apply --file - --json <"$COPY"`
-      const { stdout } = await promisify(exec)(fromInput, { env })
-      expect(JSON.parse(stdout)).toMatchObject({ entries: 3 })
+      const env = { ...process.env, DATABASE_URL: restored.url, STORAGE_URL: drape.env.STORAGE_URL }
+      const command = ['scripts/drape.ts', 'erasures', 'apply', '--file', '-', '--json']
+      const applying = promisify(execFile)(process.execPath, command, { env })
+      applying.child.stdin?.end(lines)
+      expect(JSON.parse((await applying).stdout)).toMatchObject({ entries: 3 })
     } finally {
       await database.end()
       await restored.drop()

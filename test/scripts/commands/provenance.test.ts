@@ -119,7 +119,10 @@ describe('drape provenance verify', async () => {
     [['result.png', '--trust', 'foreign.pem'], { code: 1, status: 'invalid', signer: { trusted: false } }],
     [
       ['missing.png'],
-      { code: 2, stderr: expect.stringMatching(/missing\.png cannot be read\. Help: drape provenance verify/) },
+      {
+        code: 2,
+        stderr: expect.stringMatching(/missing\.png cannot be read \(ENOENT\)\. Help: drape provenance verify/),
+      },
     ],
     [
       ['result.png', '--trust', 'plain.png'],
