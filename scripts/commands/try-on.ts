@@ -8,7 +8,7 @@ import { explained, readService } from './service.ts'
 /** Calls of the client with the key DRAPE_API_KEY. */
 export const tryOnCommands: Readonly<Record<string, FreeCommand>> = {
   'try-on': {
-    summary: 'try a product on a person, wait, and store the result as a file; costs 1 credit',
+    summary: 'try a product on a person, wait, and store the result as a file; costs the credits of the engine',
     options: [
       mandatory('--person <file>', 'photo of the person'),
       mandatory('--product <file|id>', 'image of the product, or ID of a product of the catalogue'),

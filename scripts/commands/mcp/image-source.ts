@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { type ImageInput, readPicture } from '../../../api/client/node.ts'
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { inField } from '../../../api/shared/image/image-field.ts'
 import { readImageHeader } from '../../../api/shared/image/image-format.ts'
 
 /** Exactly one of the fields is set. */
@@ -21,8 +22,11 @@ export async function readSource(
   { path, url = '', base64 }: ImageSource,
   { field, find }: { field: string; find: (path: string) => Promise<string> },
 ): Promise<ImageInput> {
-  if (path !== undefined) return checked(await readFileAt(await find(path.replace(/^~(?=\/)/, homedir())), field))
-  return base64 === undefined ? { url } : checked(new Blob([decode(base64, field)]))
+  if (path !== undefined) {
+    const file = await readFileAt(await find(path.replace(/^~(?=\/)/, homedir())), field)
+    return inField(`${field}.path`, checked(file))
+  }
+  return base64 === undefined ? { url } : inField(`${field}.base64`, checked(new Blob([decode(base64, field)])))
 }
 
 async function readFileAt(path: string, field: string): Promise<Blob> {

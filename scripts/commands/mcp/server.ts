@@ -172,7 +172,7 @@ const listProducts: Tool<typeof ListProductsInput> = {
 
 const readCredits: Tool<typeof ReadCreditsInput> = {
   title: 'Read credits',
-  description: 'Number of try-ons that the account can still request.',
+  description: 'Remaining credits of the account.',
   input: ReadCreditsInput,
   output: 'Credits',
   readOnly: true,

@@ -92,7 +92,8 @@ export const OutfitToolInput = Type.Object({
     { minItems: 2, maxItems: MAX_LAYERS },
   ),
   partial: Type.Optional(OutfitBody.properties.partial),
-  output: Type.Optional(Type.Object(outputFields)),
+  // Fields of try_on alone would fail with an error about another field.
+  output: Type.Optional(Type.Object(outputFields, { additionalProperties: false })),
 })
 
 export const WaitInput = Type.Object({

@@ -130,6 +130,11 @@ describe('drape mcp', async () => {
     expect(ended.json.results).toMatchObject([result, result])
     const refused = await call('try_on', { ...input, output: { mask: { image: { path: '/nowhere.png' } } } })
     expect(refused.text).toContain('output.mask.image.path cannot be read')
+    const noImage = await call('try_on', { ...input, output: { mask: { image: { base64: 'bm8gaW1hZ2UgYXQgYWxs' } } } })
+    expect(noImage.json.details).toEqual([{ path: 'output.mask.image.base64', message: noImage.json.message }])
+    const products = [input.product, input.product]
+    const outfit = await call('try_on_outfit', { ...input, products, output })
+    expect(outfit.text).toContain('data/output must NOT have additional properties')
   })
 
   it('accepts base64, URLs, upload IDs and catalog products', async () => {
