@@ -29,15 +29,9 @@ import {
   requireSameOrigin,
   requireSecondFactor,
 } from './session.ts'
-import { signInPages } from './sign-in.ts'
+import { ATTEMPTS, signInPages } from './sign-in.ts'
 import { singleSignOnPages } from './single-sign-on.ts'
 import type { DashboardMiddleware, DashboardState } from './state.ts'
-
-/** Sign-in attempts: per address and per operator. */
-const TRIES = {
-  address: { points: 20, seconds: 600 },
-  operator: { points: 10, seconds: 600 },
-} as const
 
 const ASSETS = new Map([
   ['/dashboard.css', { type: 'css', body: pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8')) }],
@@ -114,8 +108,8 @@ function createSignIns(
   const operators = createOperators(database)
   const audit = createOperatorAudit(database)
   const budgets = {
-    address: createRateLimiter({ redis, name: 'sign-in:address', ...TRIES.address }),
-    operator: createRateLimiter({ redis, name: 'sign-in:operator', ...TRIES.operator }),
+    address: createRateLimiter({ redis, name: 'sign-in:address', ...ATTEMPTS.address }),
+    operator: createRateLimiter({ redis, name: 'sign-in:operator', ...ATTEMPTS.operator }),
   }
   const { passwords = true } = options
   const provider = singleSignOn?.provider.name ?? null
@@ -133,7 +127,7 @@ function createSignIns(
     checkCode: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
   })
   if (singleSignOn === null) return password
-  const budget = createRateLimiter({ redis, name: 'sign-on:address', ...TRIES.address })
+  const budget = createRateLimiter({ redis, name: 'sign-on:address', ...ATTEMPTS.address })
   return [
     ...password,
     ...singleSignOnPages({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure }),

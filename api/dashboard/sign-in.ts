@@ -19,6 +19,12 @@ import type { SecondFactors } from './second-factors.store.ts'
 import { requireOperator, setCookie } from './session.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
+/** Limits of attempts to sign in, per address and per operator. */
+export const ATTEMPTS = {
+  address: { points: 20, seconds: 600 },
+  operator: { points: 10, seconds: 600 },
+} as const
+
 export interface SignInOptions {
   readonly operators: Pick<Operators, 'findSecret'>
   readonly sessions: Pick<OperatorSessions, 'delete'>

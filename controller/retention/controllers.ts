@@ -8,10 +8,10 @@ import type { Cluster } from '../watching/cluster.ts'
 import type { RetentionGauges } from './gauges.ts'
 import type { PublishHolds } from './holds.ts'
 import { createRetentionReconcile } from './reconcile.ts'
-import { createWriteRecord } from './run-history.ts'
 import { createRequestedSweeps } from './requested-sweep.ts'
 import type { RetentionPolicy } from './resource.ts'
 import { runPolicy } from './run.ts'
+import { createWriteRecord } from './run-history.ts'
 
 export interface RetentionControllersParts {
   readonly cluster: Cluster

@@ -4,8 +4,8 @@ import type { RetentionGauges } from './gauges.ts'
 import type { PublishHolds } from './holds.ts'
 import { createPolicyRuns, type PolicyRunsParts } from './policy-runs.ts'
 import { createPolicyStatus, holdsUnknown, SUSPENDED } from './policy-status.ts'
-import type { WriteRecord } from './run-history.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
+import type { WriteRecord } from './run-history.ts'
 import { findScheduleProblem } from './schedule.ts'
 
 /** Max timer: timers cannot wait for a month, and clocks are adjusted. */

@@ -6,9 +6,9 @@ import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import type { RetentionGauges } from './gauges.ts'
 import type { PublishHolds } from './holds.ts'
-import type { WriteRecord } from './run-history.ts'
 import { type RetentionPolicy, retentionPolicies, type Sweep, sweeps } from './resource.ts'
 import type { RunReport } from './run.ts'
+import type { WriteRecord } from './run-history.ts'
 
 /** Max wait of a Sweep for its policy, which may be created concurrently. */
 const POLICY_WAIT_MS = 30_000

@@ -26,7 +26,7 @@ const LONG: Durations = {
   'test/mark-flow.test.ts': 45,
   'test/api/trust/consent/consent.routes.test.ts': 40,
   'test/engines-flow.test.ts': 40,
-  'test/api/trust/appeals/appeal.routes.test.ts': 40,
+  'test/api/trust/appeals/shopper-appeal.routes.test.ts': 40,
   'test/fashn-vton-flow.test.ts': 35,
   'test/scripts/stack/postgres.test.ts': 35,
   'test/api/storefront/fitting-room/uploads.routes.test.ts': 35,

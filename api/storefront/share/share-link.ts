@@ -1,5 +1,8 @@
 import { randomBase62 } from '../../shared/process/base62.ts'
 
+/** Maximum lifetime of a link in days. A link also expires with its image. */
+export const LINK_DAYS = 30
+
 /** 131 bits. */
 const LENGTH = 22
 

@@ -3,9 +3,7 @@ import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
 import { STATUSES } from '../../shared/generations/generation.ts'
 import { keptResultKey } from '../../shared/generations/generations.store.ts'
-
-/** Maximum lifetime of a link in days. A link also expires with its image. */
-const LINK_DAYS = 30
+import { LINK_DAYS } from './share-link.ts'
 
 const Candidate = rowType(Type.Object({ status: Type.Enum([...STATUSES]), hasImage: Type.Boolean() }))
 const Link = rowType(Type.Object({ token: Type.String(), expiresAt: Timestamp }))

@@ -8,10 +8,10 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { chooseLanguage, pageLanguages } from '../../shops/page-language.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
 import type { Budgets } from '../../shops/storefront-limit.ts'
-import { AppealFields, AppealQuery, ShopperAppeal } from './appeal.schema.ts'
-import { APPEAL_TEXTS, presentAppeal, presentAppealRefusal } from './appeal.view.ts'
 import { readAppealReference } from './appeal-reference.ts'
 import type { Refusal, Review, SafetyReviews } from './safety-reviews.store.ts'
+import { AppealFields, AppealQuery, ShopperAppeal } from './shopper-appeal.schema.ts'
+import { APPEAL_TEXTS, presentAppeal, presentAppealRefusal } from './shopper-appeal.view.ts'
 
 export interface AppealPageParts {
   readonly reviews: Pick<SafetyReviews, 'appeal' | 'find' | 'findRefusal'>

@@ -2,8 +2,8 @@ import { type Html, html } from '../../http/answers/html.ts'
 import { readPageTexts } from '../../http/answers/page-texts.ts'
 import { type PageOptions, presentFacts, presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
-import type { ShopperAppeal } from './appeal.schema.ts'
 import en from './appeal-texts/en.json' with { type: 'json' }
+import type { ShopperAppeal } from './shopper-appeal.schema.ts'
 
 /** The languages of the widget. */
 export const APPEAL_TEXTS = readPageTexts(en, new URL('appeal-texts/', import.meta.url))
