@@ -340,7 +340,7 @@ describe('POST /public/fitting-room', async () => {
       person: { image: { source: { id: imageId } } },
     })
     const rows = await drape.database.any(sql.unsafe`
-      select engine, cost, options, deadline_at - created_at as deadline, images_expire_at as kept,
+      select engine, cost, options, round(extract(epoch from deadline_at - created_at)) as deadline, images_expire_at as kept,
         shop_id as "shopId", external_user_id as "externalUserId"
       from generations where id in (${answer.body.jobId}, ${plain}) order by id`)
     const externalUserId = `${shop.id}:browser:${headers['x-service-anonymous-id']}`
