@@ -33,7 +33,7 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cure: 'Check the images; ask the operator to repair the check.',
   },
   PRODUCT_HIDDEN: {
-    cause: 'Another product of the outfit is worn over it and hides it.',
+    cause: 'Another product of the outfit is worn over it and hides it, without a refund.',
     cure: 'Leave it out, or choose a jacket that is open in the photo.',
   },
   PRODUCT_LEFT_OUT: { cause: 'The outfit lacks a product.', cure: 'See `layers`.' },
