@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
@@ -187,11 +187,14 @@ describe('the start of the API with a restored database', async () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await refused.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 })
     expect(linesOf(api.output()).filter(({ msg }) => msg === 'erasure log pass failed').length).toBeGreaterThan(0)
-    await rm(folder)
-    await rename(`${folder}-away`, folder)
+    // In one step: without the folder the log would be empty.
+    await symlink(`${folder}-away`, `${folder}-link`)
+    await rename(`${folder}-link`, folder)
     await until(async () => (await readiness()) === '{"status":"ready"}')
     expect(await owners(database)).toEqual(['kept'])
     expect((await fetch(`http://127.0.0.1:${port.port}/healthz`)).status).toBe(200)
+    await rm(folder)
+    await rename(`${folder}-away`, folder)
   })
 
   it('does not wait for a storage that cannot delete: the object loses its owner and stays due', async () => {

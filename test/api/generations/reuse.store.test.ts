@@ -223,6 +223,13 @@ describe('a try-on that repeats an earlier one', async () => {
     }
     const bytesOf = async ({ resultImageUrl }: { resultImageUrl: string }) =>
       Buffer.from(await (await fetch(resultImageUrl)).arrayBuffer())
+    // Nothing is reused before the version of the engine is known.
+    await until(async () => {
+      const { engines } = (await drape.call('GET', '/tryon/v1/engines', { key })).body
+      return engines.some(
+        (engine: { name: string; version: string | null }) => engine.name === 'mock' && engine.version,
+      )
+    })
     const [made, ofBob] = [await wear('ann'), await wear('bob')]
     const copy = await wear('ann')
     expect([made.reused, ofBob.reused, copy.reused]).toEqual([undefined, undefined, true])
