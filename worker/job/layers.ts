@@ -60,17 +60,13 @@ export async function drawLayers(
     const isLast = i === passes.length - 1
     const [start, end] = [i / passes.length, (i + 1) / passes.length]
     try {
-      const result = await draw({ ...pass, under, isLast, progress: [start, end] })
+      const placed = { ...pass, under, isLast, progress: [start, end] } as const
+      const result = await draw(placed)
       const hides = result.hidesTops ? applied.filter((other) => isTop(other.pass)) : []
-      // The removal of a product that nobody sees would leave traces.
-      const drawn =
-        hides.length === 0
-          ? { pass, under, result }
-          : {
-              ...{ pass, under: hides[0].under },
-              result: await draw({ ...pass, under: hides[0].under, isLast, progress: [end, end] }),
-            }
       for (const other of hides) hidden.add(other.pass.index)
+      // On the picture before the products that it hides: their removal would leave traces.
+      const before = hides.length > 0 ? { ...placed, under: hides[0].under, progress: [end, end] as const } : null
+      const drawn = (before && (await drawIfAccepted(before, draw))) ?? { pass, under, result }
       applied = [...applied.filter((other) => !hides.includes(other)), drawn]
       under = {
         photo: drawn.result.image,
@@ -90,6 +86,19 @@ export async function drawLayers(
     ? last.result
     : await draw({ ...last.pass, under: last.under, isLast: true, progress: [1, 1] })
   return summarise(job, [...applied, { pass: last.pass, result }], { hidden, refusals })
+}
+
+/** Null if the pass is refused. */
+async function drawIfAccepted(
+  pass: PlacedPass,
+  draw: (pass: PlacedPass) => Promise<TryOnResult>,
+): Promise<AppliedPass | null> {
+  try {
+    return { pass, under: pass.under, result: await draw(pass) }
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
 }
 
 interface AppliedPass extends Drawn {
@@ -112,9 +121,13 @@ function cropOfResult({ options }: TryOnJob, { crop }: Under, { found }: TryOnRe
   return crop === 'auto' ? (found?.crop ?? 'none') : crop
 }
 
-/** Refusals by a safety check end the whole outfit: they are about the person or the image as a whole. */
 function mayLeaveOut(error: unknown, { options }: TryOnJob): error is DrapeError {
-  return options.partial === true && error instanceof DrapeError && !error.retryable && error.check === undefined
+  return options.partial === true && isRefusal(error)
+}
+
+/** Refusals by a safety check end the whole outfit: they are about the person or the image as a whole. */
+function isRefusal(error: unknown): error is DrapeError {
+  return error instanceof DrapeError && !error.retryable && error.check === undefined
 }
 
 /** Indexes of the products that the picture does not show, and why others were left out. */
