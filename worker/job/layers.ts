@@ -53,7 +53,6 @@ export async function drawLayers(
 ): Promise<DrawnLayers> {
   const passes = passesOf(job)
   let applied: AppliedPass[] = []
-  const hidden = new Set<number>()
   const refusals = new Map<number, DrapeError>()
   let under = photo
   for (const [i, pass] of passes.entries()) {
@@ -63,7 +62,6 @@ export async function drawLayers(
       const placed = { ...pass, under, isLast, progress: [start, end] } as const
       const result = await draw(placed)
       const hides = result.hidesTops ? applied.filter((other) => isTop(other.pass)) : []
-      for (const other of hides) hidden.add(other.pass.index)
       // On the picture before the products that it hides: their removal would leave traces.
       const before = hides.length > 0 ? { ...placed, under: hides[0].under, progress: [end, end] as const } : null
       const drawn = (before && (await drawIfAccepted(before, draw))) ?? { pass, under, result }
@@ -85,7 +83,7 @@ export async function drawLayers(
   const result = isFinished
     ? last.result
     : await draw({ ...last.pass, under: last.under, isLast: true, progress: [1, 1] })
-  return summarise(job, [...applied, { pass: last.pass, result }], { hidden, refusals })
+  return summarise(job, [...applied, { pass: last.pass, result }], refusals)
 }
 
 /** Null if the pass is refused. */
@@ -130,13 +128,11 @@ function isRefusal(error: unknown): error is DrapeError {
   return error instanceof DrapeError && !error.retryable && error.check === undefined
 }
 
-/** Indexes of the products that the picture does not show, and why others were left out. */
-interface Absent {
-  readonly hidden: ReadonlySet<number>
-  readonly refusals: ReadonlyMap<number, DrapeError>
-}
-
-function summarise({ layers }: TryOnJob, applied: readonly Drawn[], { hidden, refusals }: Absent): DrawnLayers {
+function summarise(
+  { layers }: TryOnJob,
+  applied: readonly Drawn[],
+  refusals: ReadonlyMap<number, DrapeError>,
+): DrawnLayers {
   const results = applied.map(({ result }) => result)
   const last = results[results.length - 1]
   if (!layers) return { ...last, applied }
@@ -150,7 +146,7 @@ function summarise({ layers }: TryOnJob, applied: readonly Drawn[], { hidden, re
     warnings: [
       ...new Set([
         ...warnings,
-        ...(hidden.size > 0 ? ['PRODUCT_HIDDEN'] : []),
+        ...(applied.length + refusals.size < layers.length ? ['PRODUCT_HIDDEN'] : []),
         ...(refusals.size > 0 ? ['PRODUCT_LEFT_OUT'] : []),
       ]),
     ],
@@ -158,17 +154,18 @@ function summarise({ layers }: TryOnJob, applied: readonly Drawn[], { hidden, re
     category: null,
     // That of the worst layer that is seen.
     quality: qualities.length === 0 ? null : Math.min(...qualities),
-    layers: layers.map((_, index) => outcomeOf(index, applied, { hidden, refusals })),
+    layers: layers.map((_, index) => outcomeOf(index, applied, refusals)),
     applied,
   }
 }
 
-function outcomeOf(index: number, applied: readonly Drawn[], { hidden, refusals }: Absent): LayerOutcome {
+// A product that was neither drawn nor refused is hidden.
+function outcomeOf(index: number, applied: readonly Drawn[], refusals: ReadonlyMap<number, DrapeError>): LayerOutcome {
   const result = applied.find(({ pass }) => pass.index === index)?.result
   const refusal = refusals.get(index)
   return {
     applied: refusal === undefined,
-    warnings: hidden.has(index) ? ['PRODUCT_HIDDEN'] : (result?.warnings ?? []),
+    warnings: result?.warnings ?? (refusal ? [] : ['PRODUCT_HIDDEN']),
     quality: result?.quality ?? null,
     errorCode: refusal?.code ?? null,
     errorMessage: refusal?.message ?? null,

@@ -81,7 +81,6 @@ function dressedForearms(labels: Mask, { joints, armRadius }: BodyFrame): Mask {
   const { width, height, data } = labels
   const sides = bothSides((side) => {
     const [elbow, wrist] = [joints.elbow[side], joints.wrist[side]]
-    if (!elbow || !wrist) return createMask(labels)
     const at = (share: number) => between(elbow, wrist, share / FOREARM_PARTS)
     const isDressed = (part: number) => {
       const [x, y] = [Math.round(at(part + 0.5).x), Math.round(at(part + 0.5).y)]

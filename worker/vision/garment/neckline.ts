@@ -48,8 +48,8 @@ export function findNeckline(
   const patch = collarPatch(image, corners)
   const edges = measureCollarEdges(patch)
   const label = findCollarLabel(patch)
-  const deepest = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
-  const usual = Math.max(deepest, dip + NEAR_USUAL)
+  const ofCrewNeck = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
+  const usual = Math.max(ofCrewNeck, dip + NEAR_USUAL)
   const depth = label ? depthBelow(label, usual) : usual
   const free = findPath(edges, usual)
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
