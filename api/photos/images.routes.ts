@@ -67,6 +67,7 @@ async function postUpload(
     keepForDays,
     receivedAt: ctx.state.receivedAt,
     cropMode: crop ? 'auto' : 'none',
+    mayBeMask: crop && account.testOf === null,
     signal: disconnectSignal(ctx),
   })
   const photo = await inField('file', storing)

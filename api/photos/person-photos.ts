@@ -21,10 +21,10 @@ export interface PersonPhotos {
     source: { id?: string; url?: string; fileKey?: string },
     call: StoreCall & { files: readonly UploadedFile[]; field: string },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
-  /** Normalises and stores a photo; idempotent for the same ID. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
+  /** Normalises and stores a photo; idempotent for the same ID. `isMask` is found only for what may be a mask. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
   store(
     file: ImageFile,
-    call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string },
+    call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string; mayBeMask?: boolean },
   ): Promise<StoredPhoto & { readonly isMask: boolean }>
   /** Waits up to 15 s for a worker to detect the person; null on timeout, and at once without workers. A worker records the crop in any case. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
@@ -104,6 +104,7 @@ export function createPersonPhotos({
         signal,
         cropMode,
         imageId = `img_${uuidv7()}`,
+        mayBeMask = false,
       },
     ) => {
       // Test data is kept for 1 day.
@@ -115,7 +116,7 @@ export function createPersonPhotos({
       const expiresAt = new Date(Date.now() + (keepForDays ?? account.retentionDays) * DAY_MS)
       const bytes = normalised.bytes.byteLength
       const hash = (await hashImage(normalised.bytes))?.hash ?? null
-      const isMask = await looksLikeMask(normalised.bytes)
+      const isMask = mayBeMask && (await looksLikeMask(normalised.bytes))
       await reserveStorage(account, bytes, async () => {
         const isStored = await images.insert({
           waitedSeconds: (performance.now() - receivedAt) / 1000,
