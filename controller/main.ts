@@ -25,10 +25,10 @@ import { startElection } from './runtime/leader.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { type Cluster, watchCluster } from './watching/cluster.ts'
 import { createPoolController } from './worker-pool/controller.ts'
-import { readDemand } from './worker-pool/demand.ts'
-import { createDemandPage } from './worker-pool/demand-page.ts'
-import { createPoolGauges } from './worker-pool/gauges.ts'
-import { createPoolSampler } from './worker-pool/sampler.ts'
+import { readDemand } from './worker-pool/demand/demand.ts'
+import { createDemandPage } from './worker-pool/demand/demand-page.ts'
+import { createPoolSampler } from './worker-pool/demand/sampler.ts'
+import { createPoolGauges } from './worker-pool/status/gauges.ts'
 
 /** Retention policies delete images at their expiration time. The sweep deletes images that no policy covers. */
 const SWEEP_GRACE_SECONDS = 3600

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createOperatorSessions } from '../api/dashboard/operator-sessions.store.ts'
-import { createOperators } from '../api/dashboard/operators.store.ts'
+import { createOperatorSessions } from '../api/dashboard/sign-in/operator-sessions.store.ts'
+import { createOperators } from '../api/dashboard/sign-in/operators.store.ts'
 import { Type } from '../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../api/shared/database/database.ts'
 import { maintain, openSession } from '../api/shared/database/session.ts'

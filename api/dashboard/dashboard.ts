@@ -6,21 +6,21 @@ import { trimForwarded } from '../http/middleware/forwarded-headers.ts'
 import { refuseTarget } from '../http/middleware/refuse-target.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { createCodeBudget, createPages, type DashboardOptions } from './all-pages.ts'
-import { readForm } from './form.ts'
+import { readForm } from './forms/form.ts'
+import { openFormPages, redisplayRejectedForm } from './forms/redisplay-rejected-form.ts'
+import { refuseByPage } from './forms/refusals.ts'
+import { reportDuplicateSubmission } from './forms/report-duplicate-submission.ts'
 import { setHeaders } from './headers.ts'
-import { createNextSteps } from './next-steps.ts'
-import { createOpenWork } from './open-work.store.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
-import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
-import { createOperatorSignIns } from './operator-sign-ins.store.ts'
-import { createOperators } from './operators.store.ts'
-import { type BoundPage, indexPages, mountPages } from './pages.ts'
-import { verifyPassword } from './password.ts'
-import { openFormPages, redisplayRejectedForm } from './redisplay-rejected-form.ts'
-import { refuseByPage } from './refusals.ts'
-import { reportDuplicateSubmission } from './report-duplicate-submission.ts'
-import { createSecondFactorCheck } from './second-factor-check.ts'
-import { createSecondFactors } from './second-factors.store.ts'
+import { type BoundPage, indexPages, mountPages } from './page.ts'
+import { createNextSteps } from './pages/next-steps.ts'
+import { createOpenWork } from './pages/open-work.store.ts'
+import { createOperatorSessions, type OperatorSessions } from './sign-in/operator-sessions.store.ts'
+import { createOperatorSignIns } from './sign-in/operator-sign-ins.store.ts'
+import { createOperators } from './sign-in/operators.store.ts'
+import { verifyPassword } from './sign-in/password.ts'
+import { createSecondFactorCheck } from './sign-in/second-factor-check.ts'
+import { createSecondFactors } from './sign-in/second-factors.store.ts'
 import {
   limitOwners,
   readSession,
@@ -28,13 +28,16 @@ import {
   requireRole,
   requireSameOrigin,
   requireSecondFactor,
-} from './session.ts'
-import { ATTEMPTS, signInPages } from './sign-in.ts'
-import { singleSignOnPages } from './single-sign-on.ts'
+} from './sign-in/session.ts'
+import { ATTEMPTS, signInPages } from './sign-in/sign-in.ts'
+import { singleSignOnPages } from './sign-in/single-sign-on.ts'
 import type { DashboardMiddleware, DashboardState } from './state.ts'
 
 const ASSETS = new Map([
-  ['/dashboard.css', { type: 'css', body: pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8')) }],
+  [
+    '/dashboard.css',
+    { type: 'css', body: pageStyle(readFileSync(new URL('browser/dashboard.css', import.meta.url), 'utf8')) },
+  ],
   ['/dashboard.js', { type: 'js', body: readFileSync(new URL('browser/dashboard.js', import.meta.url)) }],
 ])
 

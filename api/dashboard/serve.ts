@@ -9,9 +9,9 @@ import type { Customer } from '../shared/retention/customer.ts'
 import type { SecretBox } from '../shared/signing/secret-box.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import type { Engines } from './engine-names.ts'
-import { ROLES } from './operators.store.ts'
-import type { Grant, RoleGrant, SingleSignOn } from './single-sign-on.ts'
+import type { Engines } from './pages/engine-names.ts'
+import { ROLES } from './sign-in/operators.store.ts'
+import type { Grant, RoleGrant, SingleSignOn } from './sign-in/single-sign-on.ts'
 
 export interface ServeOptions {
   readonly config: ApiConfig
@@ -69,8 +69,8 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
 async function readSingleSignOn(config: ApiConfig): Promise<SingleSignOn | null> {
   if (config.OIDC_ISSUER === '') return null
   const [{ createIdentityProvider }, { CALLBACK_PATH }] = await Promise.all([
-    import('./identity-provider.ts'),
-    import('./single-sign-on.ts'),
+    import('./sign-in/identity-provider.ts'),
+    import('./sign-in/single-sign-on.ts'),
   ])
   return {
     provider: createIdentityProvider({

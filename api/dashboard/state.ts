@@ -1,13 +1,13 @@
 import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
 import type { UploadedFile } from '../http/bodies/uploaded-file.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import type { Forms } from './issued-forms.ts'
-import type { NextSteps } from './next-steps.ts'
-import type { OpenWork } from './open-work.store.ts'
+import type { Forms } from './forms/issued-forms.ts'
+import type { RejectedForm } from './forms/rejected-form.ts'
 import type { Actor } from './operator-audit.store.ts'
-import type { SignedIn } from './operator-sessions.store.ts'
-import type { OperatorRole, Role } from './operators.store.ts'
-import type { RejectedForm } from './rejected-form.ts'
+import type { NextSteps } from './pages/next-steps.ts'
+import type { OpenWork } from './pages/open-work.store.ts'
+import type { SignedIn } from './sign-in/operator-sessions.store.ts'
+import type { OperatorRole, Role } from './sign-in/operators.store.ts'
 
 /** What an operator reads when a form has run, and when the form is submitted again. */
 export interface Done {

@@ -25,7 +25,7 @@ import { isUsableBy } from '../shared/image/images.store.ts'
 import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/retention/lifetimes.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
 import { type Reuse, reuseParts } from './reuse.store.ts'
-import { SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.store.ts'
+import { SHOP_STATES, type ShopCall, shopLimits } from './shopper-limits.store.ts'
 
 /** A product of an outfit, as the worker will see it. */
 export interface StoredLayer {

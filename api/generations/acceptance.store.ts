@@ -13,7 +13,7 @@ import {
   type StoredLayer,
   type Verdict,
 } from './acceptance-statement.ts'
-import { shopRefusal } from './shop-limits.store.ts'
+import { shopRefusal } from './shopper-limits.store.ts'
 
 export type { Acceptance } from './acceptance-statement.ts'
 

@@ -10,7 +10,7 @@ import { type Claimed, startOutboxConsumer } from '../shared/queue/outbox-consum
 import { createPasses } from '../shared/queue/passes.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox } from './outbox.store.ts'
 import type { TryOnQueues } from './try-on-queues.ts'
 
 export interface Relay {

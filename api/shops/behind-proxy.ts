@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { AppState } from '../http/state.ts'
-import type { Budgets } from './storefront-limit.ts'
+import type { Budgets } from './limit-public-routes.ts'
 
 export interface BudgetedGuards {
   /** Authenticates requests by the signature of a shop's proxy. */

@@ -4,10 +4,10 @@ import { createBodyReceiver } from '../http/bodies/signed-body.ts'
 import { type BodyOptions, parseBody } from '../http/middleware/body.ts'
 import { createProxyNonces } from '../shared/database/proxy-nonces.store.ts'
 import { siteOf } from '../shared/network/addresses.ts'
+import { createBudgets } from './limit-public-routes.ts'
 import { createRefusedRequests } from './refused-requests.ts'
 import { shopProxy } from './shop-proxy.ts'
 import { createShops } from './shops.store.ts'
-import { createBudgets } from './storefront-limit.ts'
 
 export type ShopGuards = ReturnType<typeof createShopGuards>
 

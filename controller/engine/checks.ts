@@ -1,4 +1,4 @@
-import { isEnded, isWorkerReady, type Pod, readPod } from '../worker-pool/pods.ts'
+import { isEnded, isWorkerReady, type Pod, readPod } from '../worker-pool/workers/pods.ts'
 import { CHECK_PREFIX } from './volume.ts'
 
 /** Results of the workers' file checks for an engine. */

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { findRules } from '../worker-pool/configuration.ts'
 import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
-import { affordable, highestCost } from '../worker-pool/tiers.ts'
+import { affordable, highestCost } from '../worker-pool/scaling/cost-tiers.ts'
 import { engines as engineResource } from './resource.ts'
 
 const POLL_MS = 1000

@@ -1,4 +1,4 @@
-import type { Template } from '../worker-pool/template-schema.ts'
+import type { Template } from '../worker-pool/template/template-schema.ts'
 import type { Engine } from './resource.ts'
 
 /** Directory of all engine files in a worker, with one subdirectory per engine. */

@@ -4,7 +4,7 @@ import { conditionsAfter, progressFindings } from '../runtime/conditions.ts'
 import type { ReportInvalid } from '../runtime/invalid-object.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
-import { unknownZoneOf } from '../worker-pool/schedule.ts'
+import { unknownZoneOf } from '../worker-pool/scaling/schedule.ts'
 import { scalingPolicies } from './resource.ts'
 
 interface NamingPolicy extends KubernetesObject {

@@ -1,8 +1,8 @@
 import { keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
-import { isEndingCondition, isEndingTaint, noticesOf } from '../worker-pool/interruption.ts'
-import { NODES, type Node, type NodeCondition } from '../worker-pool/node.ts'
-import { isAcceleratorProblem } from '../worker-pool/node-problems.ts'
+import { isEndingCondition, isEndingTaint, noticesOf } from '../worker-pool/workers/ending-nodes.ts'
+import { NODES, type Node, type NodeCondition } from '../worker-pool/workers/node.ts'
+import { isAcceleratorProblem } from '../worker-pool/workers/node-problems.ts'
 import type { WatchKind } from './watch-kind.ts'
 
 /** Watches nodes, if the controller may read them. */

@@ -4,9 +4,9 @@ import { FIELD_MANAGER } from '../runtime/field-manager.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import { lastWriters } from '../runtime/reverted-edits.ts'
 import type { Watched } from '../runtime/watch.ts'
-import { keepOfPod, PODS, POOL_LABEL, type Pod, WORKER_PODS } from '../worker-pool/pods.ts'
-import { BUDGETS, REPLICA_SETS, type ReplicaSet } from '../worker-pool/replica-set.ts'
 import type { WorkerPool } from '../worker-pool/resource.ts'
+import { BUDGETS, REPLICA_SETS, type ReplicaSet } from '../worker-pool/template/replica-set.ts'
+import { keepOfPod, PODS, POOL_LABEL, type Pod, WORKER_PODS } from '../worker-pool/workers/pods.ts'
 import type { WatchKind } from './watch-kind.ts'
 
 /** A change of a pool usually affects several objects: batch the changes into one reconcile. */

@@ -1,9 +1,9 @@
 import { wholeSeconds } from '../runtime/conditions.ts'
-import type { PoolPod } from './drain.ts'
 import type { Observation } from './observe.ts'
-import { hasDownloads, type StartPhases, startPhases } from './pods.ts'
 import type { PoolMemory } from './pool-memory.ts'
-import type { WorkerStart } from './status-schema.ts'
+import type { WorkerStart } from './status/status-schema.ts'
+import type { PoolPod } from './workers/drain.ts'
+import { hasDownloads, type StartPhases, startPhases } from './workers/pods.ts'
 
 /** What happened to the workers of a pool since its last reconcile. */
 export interface Changes {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { type ScalingPolicy, type ScalingRules, scalingPolicies } from '../scaling-policy/resource.ts'
 import type { WorkerPool } from './resource.ts'
-import { unknownZoneOf } from './schedule.ts'
+import { unknownZoneOf } from './scaling/schedule.ts'
 
 type Objects = Pick<Watched<KubernetesObject>, 'get'>
 

@@ -9,12 +9,12 @@ import type { ReportInvalid } from '../runtime/invalid-object.ts'
 import { keyOf } from '../runtime/resource.ts'
 import { createReportReverted } from '../runtime/reverted-edits.ts'
 import type { Cluster } from '../watching/cluster.ts'
-import { createDecisionTimes } from './decision-times.ts'
-import type { PoolGauges } from './gauges.ts'
-import { START_PHASES } from './pods.ts'
+import type { Sample } from './demand/sampler.ts'
 import { createPoolReconcile } from './reconcile.ts'
 import type { WorkerPool } from './resource.ts'
-import type { Sample } from './sampler.ts'
+import { createDecisionTimes } from './scaling/decision-times.ts'
+import type { PoolGauges } from './status/gauges.ts'
+import { START_PHASES } from './workers/pods.ts'
 
 export interface PoolControllerParts {
   readonly cluster: Cluster

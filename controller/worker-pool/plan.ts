@@ -1,11 +1,11 @@
-import { type DrainPlan, freeze } from './drain.ts'
-import { avoidsSickNodes, findWaitingForHint, type NodeHint } from './node-hint.ts'
 import type { Observation } from './observe.ts'
-import { outcomeFor } from './outcome.ts'
 import { isShrinking, type PoolMemory } from './pool-memory.ts'
-import { planRollout } from './rollout.ts'
-import { budgetAt } from './schedule.ts'
-import { planAround } from './sick-workers.ts'
+import { outcomeFor } from './scaling/outcome.ts'
+import { budgetAt } from './scaling/schedule.ts'
+import { type DrainPlan, freeze } from './workers/drain.ts'
+import { avoidsSickNodes, findWaitingForHint, type NodeHint } from './workers/node-hint.ts'
+import { planRollout } from './workers/rollout.ts'
+import { planAround } from './workers/sick-workers.ts'
 
 /** What to do for a pool. */
 export interface PoolPlan {

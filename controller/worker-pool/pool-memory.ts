@@ -1,9 +1,9 @@
-import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
-import type { PoolPod } from './drain.ts'
-import type { FailureMemory } from './failing-workers.ts'
-import type { ReplicaSet } from './replica-set.ts'
 import type { WorkerPool } from './resource.ts'
-import type { SickWorker, WorkerStart } from './status-schema.ts'
+import { type Decision, emptyMemory, type ScalingMemory } from './scaling/decide.ts'
+import type { SickWorker, WorkerStart } from './status/status-schema.ts'
+import type { ReplicaSet } from './template/replica-set.ts'
+import type { PoolPod } from './workers/drain.ts'
+import type { FailureMemory } from './workers/failing-workers.ts'
 
 /** A decision with its time. */
 export interface TimedDecision {

@@ -1,10 +1,10 @@
 import type { Applied } from './apply.ts'
 import type { Changes } from './changes.ts'
-import type { DrainPlan, PoolPod } from './drain.ts'
 import type { Observation } from './observe.ts'
 import type { PoolPlan } from './plan.ts'
 import type { PoolMemory, TimedDecision } from './pool-memory.ts'
-import { MAX_DECISIONS } from './status-schema.ts'
+import { MAX_DECISIONS } from './status/status-schema.ts'
+import type { DrainPlan, PoolPod } from './workers/drain.ts'
 
 /** The memory before a plan is carried out: the pods of this pass do not have the plan's marks yet, and the cluster can act on them. */
 export function withPlan(

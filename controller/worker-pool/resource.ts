@@ -2,7 +2,7 @@ import { Type } from '../../api/shared/contract/schema.ts'
 import { AGE_COLUMN, type Column, defineResource, type ObjectOf, READY_COLUMN } from '../definitions/custom-resource.ts'
 import { choice, fields, list, moment, nameRule, objectName, portion, seconds } from '../definitions/schema-parts.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
-import { PoolStatusSchema } from './status-schema.ts'
+import { PoolStatusSchema } from './status/status-schema.ts'
 import {
   AcceleratorSchema,
   CAPACITY_FIELDS,
@@ -10,7 +10,7 @@ import {
   PodTemplateSchema,
   TemplateSchema,
   TierSchema,
-} from './template-schema.ts'
+} from './template/template-schema.ts'
 
 const ScalingSchema = fields(
   {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines as engineResource } from '../../controller/engine/resource.ts'
-import { renderReplicaSet } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { renderReplicaSet } from '../../controller/worker-pool/template/replica-set.ts'
 import { NAMESPACES, PODS } from '../cluster/kinds.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions, readSamples } from '../cluster/samples.ts'

@@ -14,7 +14,7 @@ import { generatedSecretsOf } from './generated-secrets.ts'
 import { named } from './objects.ts'
 
 const TEMPLATES = resolve(import.meta.dirname, '../../charts/drape/templates')
-const REPLICA_SET = resolve(import.meta.dirname, '../../controller/worker-pool/replica-set.ts')
+const REPLICA_SET = resolve(import.meta.dirname, '../../controller/worker-pool/template/replica-set.ts')
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
-import { BUDGETS, REPLICA_SETS } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { BUDGETS, REPLICA_SETS } from '../../controller/worker-pool/template/replica-set.ts'
 import { until } from '../support/until.ts'
 import { askApiServer } from './ask-api-server.ts'
 import { PODS } from './kinds.ts'

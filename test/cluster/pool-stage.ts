@@ -1,7 +1,7 @@
 import { engines } from '../../controller/engine/resource.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
-import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import type { PoolStatus } from '../../controller/worker-pool/status/status-schema.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Pod } from '../../controller/worker-pool/pods.ts'
+import type { Pod } from '../../controller/worker-pool/workers/pods.ts'
 import { createRandom } from '../faults/support/random.ts'
 import { createLink, type Link } from '../faults/support/tcp-proxy.ts'
 import { until } from '../support/until.ts'

@@ -1,4 +1,4 @@
-import type { Budgets } from '../../api/shops/storefront-limit.ts'
+import type { Budgets } from '../../api/shops/limit-public-routes.ts'
 
 /** Budgets that refuse nothing, for tests of a route without Redis. */
 export const UNLIMITED: Budgets = {

@@ -3,7 +3,7 @@ import sharp, { type Metadata, type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from '../contract/errors.ts'
 import { createFairLimiter, type Turn } from '../process/fair-limiter.ts'
 import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
-import { decodeHeic } from './heic.ts'
+import { decodeHeic } from './heic/heic.ts'
 import { isProfileOf } from './icc-profile.ts'
 import {
   hasLosslessPart,

@@ -15,6 +15,7 @@ import type { ProductInput } from '../../shared/database/product-merge.store.ts'
 import type { Generations } from '../../shared/generations/generations.store.ts'
 import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { SHARED_ADDRESS_MESSAGE } from '../../shops/limit-public-routes.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { requesterOf } from '../../shops/requester.ts'
 import {
@@ -22,7 +23,6 @@ import {
   DEFAULT_VISITOR_GENERATIONS,
   WEEKLY_GENERATIONS,
 } from '../../shops/shop-settings.ts'
-import { SHARED_ADDRESS_MESSAGE } from '../../shops/storefront-limit.ts'
 import type { FindProductFor } from '../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../shops/products.ts'
 import { type BlockedJob, EarlyJob, FittingRoomBody, FittingRoomJob, UnpaidJob } from './fitting-room.schema.ts'

@@ -1,4 +1,4 @@
-import { isPaid, roomOfShop } from '../../generations/shop-limits.store.ts'
+import { isPaid, roomOfShop } from '../../generations/shopper-limits.store.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../shared/database/database.ts'
 

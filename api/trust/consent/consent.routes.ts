@@ -6,10 +6,10 @@ import type { AppContext } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Customer } from '../../shared/retention/customer.ts'
 import type { BudgetedGuards, ParsingGuards } from '../../shops/behind-proxy.ts'
+import type { Budgets } from '../../shops/limit-public-routes.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
 import { requesterOf, unidentified } from '../../shops/requester.ts'
 import { isNamed } from '../../shops/shopper.ts'
-import type { Budgets } from '../../shops/storefront-limit.ts'
 import { ConsentBody, ConsentNotice, ConsentQuery, GivenConsent } from './consent.schema.ts'
 
 export interface ConsentParts {

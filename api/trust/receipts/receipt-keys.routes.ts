@@ -1,7 +1,7 @@
 import { route } from '../../http/route.ts'
 import type { AppContext } from '../../http/state.ts'
+import type { Budgets } from '../../shops/limit-public-routes.ts'
 import { describeBudget } from '../../shops/public-rate-limits.ts'
-import type { Budgets } from '../../shops/storefront-limit.ts'
 import { ReceiptKeySet } from './receipt-keys.schema.ts'
 import type { ReceiptKeys } from './receipt-keys.store.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
-import { createOperators } from '../../../api/dashboard/operators.store.ts'
+import { createOperators } from '../../../api/dashboard/sign-in/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { readFormFields, startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'

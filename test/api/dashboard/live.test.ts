@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createOperators } from '../../../api/dashboard/operators.store.ts'
+import { createOperators } from '../../../api/dashboard/sign-in/operators.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { OPERATOR, startDashboard } from '../../support/dashboard.ts'
 import { fillDashboard, fillQueues } from '../../support/dashboard-contents.ts'

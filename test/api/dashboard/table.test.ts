@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { table } from '../../../api/dashboard/elements.ts'
+import { table } from '../../../api/dashboard/html/elements.ts'
 
 const headings = (options: Partial<Parameters<typeof table>[0]>) => {
   const rows = [

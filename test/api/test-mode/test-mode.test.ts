@@ -10,7 +10,7 @@ import { TEST_WARNINGS } from '../../../api/generations/test-inputs.ts'
 import { FAILURE_CODES } from '../../../api/shared/contract/error-codes.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createTestMode } from '../../../api/test-mode/test-mode.store.ts'
-import { readDemand } from '../../../controller/worker-pool/demand.ts'
+import { readDemand } from '../../../controller/worker-pool/demand/demand.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readChecks } from '../../../controller/engine/checks.ts'
-import { keepOfPod, type Pod } from '../../../controller/worker-pool/pods.ts'
+import { keepOfPod, type Pod } from '../../../controller/worker-pool/workers/pods.ts'
 
 const DOWNLOAD_FAILED = 'model.onnx could not be fetched: the server answered 404'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createApplyOnce, type Live } from '../../../controller/runtime/apply-once.ts'
 import type { Client, Sent } from '../../../controller/runtime/client.ts'
-import { REPLICA_SETS } from '../../../controller/worker-pool/replica-set.ts'
+import { REPLICA_SETS } from '../../../controller/worker-pool/template/replica-set.ts'
 
 const OBJECT: Sent = { metadata: { namespace: 'shop', name: 'pool-workers', labels: { team: 'shop' } }, spec: {} }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LiveWorker, type PoolPod, planDrain } from '../../../controller/worker-pool/drain.ts'
+import { type LiveWorker, type PoolPod, planDrain } from '../../../controller/worker-pool/workers/drain.ts'
 import { createRandom, type Random } from '../../faults/support/random.ts'
 
 // A model of the cluster, the workers and Redis around the real plan: each step of a plan may be the last before the controller

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { keepOfPod } from '../../../controller/worker-pool/pods.ts'
+import { keepOfPod } from '../../../controller/worker-pool/workers/pods.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict'

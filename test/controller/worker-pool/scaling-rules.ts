@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type ScalingRules, scalingPolicies } from '../../../controller/scaling-policy/resource.ts'
-import type { Demand } from '../../../controller/worker-pool/decide.ts'
+import type { Demand } from '../../../controller/worker-pool/scaling/decide.ts'
 
 /** Rules with all defaults filled in. Throws where they are not valid. */
 export function scalingRules(spec: unknown): ScalingRules {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepOfPod, type Pod, readPod, startPhases } from '../../../controller/worker-pool/pods.ts'
+import { keepOfPod, type Pod, readPod, startPhases } from '../../../controller/worker-pool/workers/pods.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 describe('the start of a worker', () => {

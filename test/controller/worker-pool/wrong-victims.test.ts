@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
-import { keepOfPod } from '../../../controller/worker-pool/pods.ts'
+import { keepOfPod } from '../../../controller/worker-pool/workers/pods.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }

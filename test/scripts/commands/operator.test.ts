@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
-import { createOperators } from '../../../api/dashboard/operators.store.ts'
-import { verifyPassword } from '../../../api/dashboard/password.ts'
+import { createOperators } from '../../../api/dashboard/sign-in/operators.store.ts'
+import { verifyPassword } from '../../../api/dashboard/sign-in/password.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 

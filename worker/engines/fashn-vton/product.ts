@@ -1,6 +1,6 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Models } from '../../inference/models.ts'
-import { findWearer } from '../../vision/garment/wearer.ts'
+import { findWearer } from '../../vision/garment/worn/wearer.ts'
 import type { Person } from '../../vision/person/person.ts'
 import { type Bytes, onWhite } from '../../vision/raster/bytes.ts'
 import type { Mask, Size } from '../../vision/raster/plane.ts'

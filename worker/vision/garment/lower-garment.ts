@@ -1,7 +1,7 @@
 import type { Point } from '../raster/plane.ts'
 import { nearestIndex } from './chain.ts'
 import type { LowerGarment } from './garment.ts'
-import type { SkirtOutline, TrousersOutline } from './outline.ts'
+import type { SkirtOutline, TrousersOutline } from './outline/outline.ts'
 
 /** Describes trousers or a skirt as chains of points. `image` is the garment drawn upright on the outline's canvas. */
 export function describeLower(outline: TrousersOutline | SkirtOutline, image: LowerGarment['image']): LowerGarment {

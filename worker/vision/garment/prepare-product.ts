@@ -2,12 +2,12 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import { describeProduct, type Product } from '../quality/product.ts'
 import { onWhite } from '../raster/bytes.ts'
 import type { Bitmap } from '../raster/plane.ts'
-import { cutOut } from './cut-out.ts'
+import { cutOut } from './cut-out/cut-out.ts'
+import { findSalience } from './cut-out/salience.ts'
 import type { Category, CutOut } from './garment.ts'
 import type { RunGarmentModel } from './garment-models.ts'
 import { describeGarment, limitSide, type PreparedGarment, type WornFront } from './prepare-garment.ts'
 import { recognizeCategory } from './recognize.ts'
-import { findSalience } from './salience.ts'
 
 /** Longest side in px at which a product photo is processed, unless the result has the full resolution. */
 export const LONGEST = 1400

@@ -1,5 +1,5 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
-import { cutOut } from '../garment/cut-out.ts'
+import { cutOut } from '../garment/cut-out/cut-out.ts'
 import type { CutOut } from '../garment/garment.ts'
 import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
 import type { Box } from '../person/person.ts'

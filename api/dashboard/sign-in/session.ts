@@ -1,0 +1,138 @@
+import type { RateLimiter } from '../../http/limits/rate-limiter.ts'
+import { DrapeError } from '../../shared/contract/errors.ts'
+import { createFormIssuer, readIssuedForm } from '../forms/issued-forms.ts'
+import { seeOther } from '../html/layout.ts'
+import type { DashboardContext, DashboardMiddleware } from '../state.ts'
+import { spendAttempt } from './attempts.ts'
+import type { OperatorSessions, SignedIn } from './operator-sessions.store.ts'
+
+/** Path of the events of pages that are open. */
+export const LIVE_PATH = '/live'
+
+/** With TLS, browsers accept the cookie only from this host. */
+const cookieName = (isSecure: boolean) => (isSecure ? '__Host-drape-operator' : 'drape-operator')
+
+/** Identifies the operator of a request. */
+export function readSession({
+  sessions,
+  isSecure,
+}: {
+  sessions: OperatorSessions
+  isSecure: boolean
+}): DashboardMiddleware {
+  return async function session(ctx, next) {
+    const token = ctx.cookies.get(cookieName(isSecure)) ?? ''
+    ctx.state.token = token
+    // A page that is only open, and reads what it shows, must not keep its session from ending.
+    const find = ctx.path === LIVE_PATH ? sessions.find : sessions.use
+    const session = token === '' ? null : await find(token)
+    if (session === null) return next()
+    const { formKey, ...operator } = session
+    const issue = createFormIssuer(formKey)
+    Object.assign(ctx.state, { operator, formKey })
+    ctx.state.forms = {
+      ...ctx.state.forms,
+      canOpen: (path) => ctx.state.pages.isPermitted(operator.role, 'GET', path),
+      issue: (action) => (ctx.state.pages.isPermitted(operator.role, 'POST', action) ? issue(action) : null),
+    }
+    return next()
+  }
+}
+
+/** Sets the session cookie; null deletes it. */
+export function setCookie(
+  ctx: DashboardContext,
+  { token, isSecure }: { token: string | null; isSecure: boolean },
+): void {
+  const attributes = ['Path=/', 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])]
+  const expiry = token === null ? ['Max-Age=0'] : []
+  ctx.append('Set-Cookie', [`${cookieName(isSecure)}=${token ?? ''}`, ...attributes, ...expiry].join('; '))
+}
+
+/**
+ * Accepts only forms that a page of this origin sent, according to the browser. `origin` is the dashboard's public
+ * origin; null: the host of the request.
+ */
+export function requireSameOrigin({ origin }: { origin: string | null }): DashboardMiddleware {
+  return function strangers(ctx, next) {
+    if (ctx.method === 'GET' || ctx.method === 'HEAD') return next()
+    const from = ctx.get('origin')
+    const isOurs = origin === null ? URL.parse(from)?.host === ctx.get('host') : from === origin
+    if (!isOurs) throw new DrapeError('FORBIDDEN', 'The form was not sent from a page of this dashboard.')
+    return next()
+  }
+}
+
+/**
+ * Accepts only operators, and forms that were issued to them. Redirects others to the sign-in, and from there to the
+ * page, without running their form.
+ */
+export const requireOperator: DashboardMiddleware = function operators(ctx, next) {
+  const { operator, formKey: key, form } = ctx.state
+  if (operator === null || key === null) {
+    const place = ctx.method === 'GET' ? ctx.url : ctx.state.pages.findFormPage(ctx.path)
+    const query = new URLSearchParams({
+      ...(ctx.method !== 'GET' && { ended: 'true' }),
+      ...(place !== null && { next: place }),
+    })
+    return seeOther(ctx, `/sign-in?${query}`)
+  }
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return next()
+  ctx.state.formId = readIssuedForm(form.get('form') ?? '', { key, action: ctx.path })
+  if (ctx.state.formId === null)
+    throw new DrapeError(
+      'FORBIDDEN',
+      'The form was not issued to this session for this action. Reload the page and try again.',
+    )
+  return next()
+}
+
+/** Page where an operator sets up a second factor, and the paths allowed until then. */
+const ENROLMENT = '/second-factor'
+const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm|\/password)?|sign-out)$/
+
+/** Operators who need a second factor; an identity provider checks its own. */
+export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
+
+/** `admin` includes owners of accounts: both create secret keys. */
+export function needsSecondFactor(policy: SecondFactorPolicy, { role }: Pick<SignedIn, 'role'>): boolean {
+  return policy === 'all' || (policy === 'admin' && (role === 'admin' || role === 'owner'))
+}
+
+/** Redirects operators without a required second factor to its set-up. */
+export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddleware {
+  return function secondFactor(ctx, next) {
+    const { operator } = ctx.state
+    if (operator === null || operator.hasSecondFactor || operator.method === 'provider') return next()
+    if (!needsSecondFactor(policy, operator) || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
+    return seeOther(ctx, `${ENROLMENT}?required=true`)
+  }
+}
+
+/** Limits what owners can add to the audit log, which is never deleted. `budget` is that of an operator. */
+export function limitOwners(budget: RateLimiter): DashboardMiddleware {
+  return async function limits(ctx, next) {
+    const { operator } = ctx.state
+    if (ctx.method !== 'POST' || operator === null || operator.accountId === null) return next()
+    await spendAttempt(budget, operator.id, 'changes')
+    return next()
+  }
+}
+
+/**
+ * Refuses requests that the operator's role does not permit, every path without a page, and what owners of a deactivated account want
+ * to change.
+ */
+export const requireRole: DashboardMiddleware = function roles(ctx, next) {
+  const { operator, pages } = ctx.state
+  if (operator !== null && pages.isPermitted(operator.role, ctx.method, ctx.path)) {
+    const changes = ctx.method === 'POST' && !OPEN_BEFORE_ENROLMENT.test(ctx.path)
+    if (!changes || operator.isAccountActive !== false) return next()
+    throw new DrapeError('FORBIDDEN', 'Your account is deactivated. You can read its pages, but change nothing.')
+  }
+  const needed = pages.rolesFor(ctx.method, ctx.path)
+  if (operator === null || operator.role === 'owner' || needed.length === 0)
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+  const names = [...new Set(needed)].filter((role) => role !== 'viewer').join(' and ')
+  throw new DrapeError('FORBIDDEN', `This action requires the role ${names}. Your role is ${operator.role}.`)
+}
