@@ -11,6 +11,6 @@ export async function startWorker(surroundings: Surroundings): Promise<void> {
   const config = configure(readWorkerConfig, surroundings.host)
   // They open their models while the rest of the code loads, which takes about as long.
   const first = forkFirst(config, surroundings)
-  const { work } = await import('./job/work.ts')
+  const { work } = await import('./job/take-jobs.ts')
   await work(config, first, surroundings)
 }

@@ -15,20 +15,14 @@ import { createOperatorAudit } from './operator-audit.store.ts'
 import { type BoundPage, indexPages, mountPages } from './page.ts'
 import { createNextSteps } from './pages/next-steps.ts'
 import { createOpenWork } from './pages/open-work.store.ts'
+import { limitOwners, requireOperator, requireRole, requireSameOrigin, requireSecondFactor } from './sign-in/access.ts'
 import { createOperatorSessions, type OperatorSessions } from './sign-in/operator-sessions.store.ts'
 import { createOperatorSignIns } from './sign-in/operator-sign-ins.store.ts'
 import { createOperators } from './sign-in/operators.store.ts'
 import { verifyPassword } from './sign-in/password.ts'
 import { createSecondFactorCheck } from './sign-in/second-factor-check.ts'
 import { createSecondFactors } from './sign-in/second-factors.store.ts'
-import {
-  limitOwners,
-  readSession,
-  requireOperator,
-  requireRole,
-  requireSameOrigin,
-  requireSecondFactor,
-} from './sign-in/session.ts'
+import { readSession } from './sign-in/session-cookie.ts'
 import { ATTEMPTS, signInPages } from './sign-in/sign-in.ts'
 import { singleSignOnPages } from './sign-in/single-sign-on.ts'
 import type { DashboardMiddleware, DashboardState } from './state.ts'

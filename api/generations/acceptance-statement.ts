@@ -21,7 +21,7 @@ import {
   ProductImageSchema,
 } from '../shared/generations/generation.ts'
 import type { Consent } from '../shared/generations/generations.store.ts'
-import { isUsableBy } from '../shared/image/images.store.ts'
+import { isUsableBy } from '../shared/image/person-photos.store.ts'
 import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/retention/lifetimes.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
 import { type Reuse, reuseParts } from './reuse.store.ts'

@@ -7,7 +7,7 @@ import { type Prepared, type PrepareJob, prepareJobId, viewKeyOf } from '../shar
 import { type ImageFile, looksLikeMask, normaliseImage } from '../shared/image/image.ts'
 import { inField } from '../shared/image/image-field.ts'
 import { hashImage } from '../shared/image/image-hash.ts'
-import type { Images } from '../shared/image/images.store.ts'
+import type { Images } from '../shared/image/person-photos.store.ts'
 import type { JobQueue } from '../shared/queue/queue.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { ReserveStorage } from './storage-quota.ts'

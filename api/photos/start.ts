@@ -1,7 +1,7 @@
 import type { Connections } from '../config.ts'
 import type { TryOns } from '../generations/start.ts'
 import { createFetchLimiter, limitFetches } from '../http/limits/fetch-limit.ts'
-import { createImages } from '../shared/image/images.store.ts'
+import { createImages } from '../shared/image/person-photos.store.ts'
 import { createImageFetcher } from '../shared/network/fetch-image.ts'
 import { createHostLookup } from '../shared/network/host-lookup.ts'
 import { createObjects } from '../shared/storage/objects.store.ts'

@@ -1,7 +1,7 @@
 import { forgetPhoto } from './photo.ts'
 import { forgetResults } from './results.ts'
+import { forgetGenerations } from './running-generation.ts'
 import type { ConsentNotice, Shop } from './shop.ts'
-import { forgetWishes } from './wish.ts'
 
 /** The consent that the shop requires before a photo, and the visitor's answer. */
 export interface Consent {
@@ -47,7 +47,7 @@ export function createConsent({ shop, tag }: { shop: Shop; tag: string }): Conse
       await shop.withdrawConsent()
       forgetPhoto()
       forgetResults()
-      forgetWishes()
+      forgetGenerations()
       forget()
     },
   }

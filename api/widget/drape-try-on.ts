@@ -1,8 +1,8 @@
+import { createTryOn, type TryOn } from './button.ts'
 import { quietly } from './failure.ts'
 import { OBSERVED, readSettings } from './settings.ts'
 import css from './styles.css'
 import { createTextLoader, readLanguage } from './texts.ts'
-import { createTryOn, type TryOn } from './try-on.ts'
 
 /** The element `<drape-try-on product="…">`; `script` is the URL of this script, if known. */
 export function createDrapeTryOn(script: string | null): CustomElementConstructor {

@@ -1,10 +1,10 @@
 import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
-import type { Step } from './fitting.ts'
 import { element } from './markup.ts'
 import type { Result } from './results.ts'
 import type { Settings, Size } from './settings.ts'
 import type { Shop } from './shop.ts'
+import type { Step } from './steps.ts'
 import type { ResultActions } from './views/result-view.ts'
 
 export interface ResultActionOptions {

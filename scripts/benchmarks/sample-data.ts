@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { createProducts } from '../../api/products/products.store.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createImages } from '../../api/shared/image/images.store.ts'
+import { createImages } from '../../api/shared/image/person-photos.store.ts'
 import type { Bench } from './bench.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { acceptGeneration } from '../../api/generations/acceptance.store.ts'
 import { createGenerations } from '../../api/shared/generations/generations.store.ts'
-import { createImages } from '../../api/shared/image/images.store.ts'
+import { createImages } from '../../api/shared/image/person-photos.store.ts'
 import { contentTypeOf } from '../../api/shared/storage/object.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'

@@ -8,9 +8,9 @@ import { hashImage } from '../../api/shared/image/image-hash.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from '../engines/engine.ts'
 import type { Models } from '../inference/models.ts'
 import type { ResultImage, TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+import { drawLogo } from '../outputs/logo.ts'
 import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
 import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
-import { addWatermark } from '../outputs/watermark.ts'
 import { blendChange } from '../vision/composite/blend.ts'
 import { keepOutside } from '../vision/composite/caller-mask.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
@@ -262,7 +262,7 @@ async function addLogo(
   if (logo === null) return { bitmap, warnings: [] }
   const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
   if (!decoded) return { bitmap, warnings: ['WATERMARK_MISSING'] }
-  return { bitmap: await addWatermark(bitmap, decoded), warnings: [] }
+  return { bitmap: await drawLogo(bitmap, decoded), warnings: [] }
 }
 
 interface Clock {

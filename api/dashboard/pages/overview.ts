@@ -11,7 +11,7 @@ import { seeOther, showPage } from '../html/layout.ts'
 import { time } from '../html/times.ts'
 import { anyOwner, type BoundPage, pages } from '../page.ts'
 import type { OperatorSessions } from '../sign-in/operator-sessions.store.ts'
-import { LIVE_PATH } from '../sign-in/session.ts'
+import { LIVE_PATH } from '../sign-in/session-cookie.ts'
 import type { DashboardContext, SignedInContext } from '../state.ts'
 import { share } from './open-work.store.ts'
 import {

@@ -7,12 +7,12 @@ import { seeOther, showPage } from '../html/layout.ts'
 import type { OperatorAudit } from '../operator-audit.store.ts'
 import { anyOwner, pages } from '../page.ts'
 import { actorOf, type SignedInContext } from '../state.ts'
+import { needsSecondFactor, type SecondFactorPolicy } from './access.ts'
 import { createOperatorSessions } from './operator-sessions.store.ts'
 import { presentOwnPassword } from './own-password.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
-import { needsSecondFactor, type SecondFactorPolicy } from './session.ts'
 import { generateTotpSecret, presentTotpUri } from './totp.ts'
 
 export interface SecondFactorOptions {

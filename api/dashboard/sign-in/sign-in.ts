@@ -10,6 +10,7 @@ import { seeOther, showPage } from '../html/layout.ts'
 import type { OperatorAudit } from '../operator-audit.store.ts'
 import { anyOwner, type BoundPage, pages } from '../page.ts'
 import { actorOf, type DashboardContext } from '../state.ts'
+import { requireOperator } from './access.ts'
 import { findKnownBrowser, rememberBrowser } from './known-browser.ts'
 import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
@@ -17,7 +18,7 @@ import { createOperators, type OperatorSecret, type Operators } from './operator
 import { PASSWORD_LENGTH } from './password.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import type { SecondFactors } from './second-factors.store.ts'
-import { requireOperator, setCookie } from './session.ts'
+import { setCookie } from './session-cookie.ts'
 
 /** Limits of attempts to sign in, per address and per operator. */
 export const ATTEMPTS = {

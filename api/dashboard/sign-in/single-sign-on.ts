@@ -12,7 +12,7 @@ import type { Claims, IdentityProvider } from './identity-provider.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import type { OperatorRecord, Operators, Role } from './operators.store.ts'
 import { hashPassword } from './password.ts'
-import { setCookie } from './session.ts'
+import { setCookie } from './session-cookie.ts'
 import { isOwnPath, showSignIn } from './sign-in.ts'
 
 export interface SingleSignOn {

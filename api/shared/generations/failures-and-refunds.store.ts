@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldProblem } from '../contract/errors.ts'
 import { sql } from '../database/database.ts'
 import { type Customer, isGenerationOf } from '../retention/customer.ts'
-import { noteErasedJobs } from '../retention/erasures.store.ts'
+import { noteErasedJobs } from '../retention/erasure-record.store.ts'
 import {
   anotherAttempt,
   type Move,

@@ -2,7 +2,7 @@ import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql } from '../database/database.ts'
 import { deleteUnlessRefused } from '../storage/object.ts'
 import { type Customer, idsOf, isGenerationOf, isObjectOf, isOf } from './customer.ts'
-import { noteErasedObjects, noteErasedRows, openErasure } from './erasures.store.ts'
+import { noteErasedObjects, noteErasedRows, openErasure } from './erasure-record.store.ts'
 import { isHeld, lockHolds } from './legal-holds.store.ts'
 
 const Key = rowType(Type.Object({ key: Type.String() }))

@@ -1,7 +1,7 @@
 import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql } from '../database/database.ts'
 import { type Customer, idsOf } from './customer.ts'
-import { noteErasedRows } from './erasures.store.ts'
+import { noteErasedRows } from './erasure-record.store.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 

@@ -2,7 +2,7 @@ import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { browserId, parseShopperId } from '../shopper-id.ts'
 import { type Customer, idsOf, isGenerationOf } from './customer.ts'
-import { noteErasedRows } from './erasures.store.ts'
+import { noteErasedRows } from './erasure-record.store.ts'
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 

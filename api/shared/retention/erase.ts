@@ -4,7 +4,7 @@ import type { JobQueue } from '../queue/queue.ts'
 import { contentTypeOf, deleteUnlessRefused, type ObjectStorage } from '../storage/object.ts'
 import type { Customer } from './customer.ts'
 import { bytesOf, type DueCursor } from './due-objects.ts'
-import type { OldRowsName } from './old-rows.ts'
+import type { OldRowsName } from './lifetimes.ts'
 import type { Retention } from './retention.store.ts'
 
 // Everything here deletes in batches, bytes before their rows: after a crash the next call continues.

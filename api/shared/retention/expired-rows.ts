@@ -1,11 +1,9 @@
 import { Type } from '../contract/schema.ts'
 import { type Database, rowType, sql } from '../database/database.ts'
 import { releaseAbandoned } from '../database/product-merge.store.ts'
+import { OLD_ROWS } from './lifetimes.ts'
 
 const Id = rowType(Type.Object({ id: Type.String() }))
-
-/** Days that operators can view webhook deliveries. Exceeds the retry schedule. */
-const DELIVERY_DAYS = 14
 
 /** Deletes expired rows. Every method deletes a batch, returns the count and is safe to run concurrently. */
 export function createExpiredRows(database: Database) {
@@ -35,7 +33,7 @@ export function createExpiredRows(database: Database) {
       return rowCount
     },
 
-    /** Deletes unpolled deliveries of ended listeners, and listeners without deliveries. Returns the count of both. */
+    /** Deletes unpolled deliveries of ended listeners, and listeners whose deliveries operators can view no longer. Returns the count of both. */
     deleteEndedListeners: async (limit: number): Promise<number> => {
       const deliveries = await database.query(sql.unsafe`
         delete from webhook_deliveries where id in (
@@ -45,7 +43,7 @@ export function createExpiredRows(database: Database) {
           limit ${limit} for update of webhook_deliveries skip locked)`)
       const listeners = await database.query(sql.unsafe`
         delete from webhook_listeners where id in (
-          select id from webhook_listeners where expires_at < now() - make_interval(days => ${DELIVERY_DAYS})
+          select id from webhook_listeners where expires_at < now() - make_interval(secs => ${OLD_ROWS.webhookDeliveries.seconds})
           limit ${limit} for update skip locked)`)
       return deliveries.rowCount + listeners.rowCount
     },

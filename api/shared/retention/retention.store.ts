@@ -3,10 +3,10 @@ import { createCustomerImages } from './customer-images.ts'
 import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
 import { createDueObjects, type DueCursor } from './due-objects.ts'
-import { createOldErasures } from './erasures.store.ts'
+import { createOldErasures } from './erasure-record.store.ts'
 import { createExpiredRows } from './expired-rows.ts'
+import { createOldRows } from './lifetimes.ts'
 import { createOldReviews } from './old-reviews.store.ts'
-import { createOldRows } from './old-rows.ts'
 
 export type Retention = ReturnType<typeof createRetention>
 

@@ -1,7 +1,7 @@
 import { Type } from '../../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql } from '../../shared/database/database.ts'
 import { isLive } from '../../shared/database/product-merge.store.ts'
-import { isUsableBy } from '../../shared/image/images.store.ts'
+import { isUsableBy } from '../../shared/image/person-photos.store.ts'
 
 const Parts = rowType(
   Type.Object({

@@ -1,6 +1,6 @@
 import { hasLiveCamera, isCameraPresent } from '../camera.ts'
-import type { Source, Step } from '../fitting.ts'
 import { button, element, icon } from '../markup.ts'
+import type { Source, Step } from '../steps.ts'
 import type { Texts } from '../texts.ts'
 import { type ConsentViewOptions, presentConsent } from './consent-view.ts'
 

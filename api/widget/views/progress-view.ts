@@ -1,5 +1,5 @@
-import type { Step } from '../fitting.ts'
 import { button, element, icon } from '../markup.ts'
+import type { Step } from '../steps.ts'
 import type { Texts } from '../texts.ts'
 import { heading } from './photo-view.ts'
 

@@ -16,8 +16,8 @@ import {
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Static, TSchema } from '../../../api/shared/contract/schema.ts'
 import { describeAnswer } from './answers.schema.ts'
-import { createFileFinder } from './client-folder.ts'
 import { readSource } from './image-source.ts'
+import { createFileFinder } from './readable-files.ts'
 import { ListProductsInput, OutfitToolInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
 
 const INSTRUCTIONS =

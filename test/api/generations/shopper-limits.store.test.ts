@@ -5,7 +5,7 @@ import { acceptGeneration, acceptGenerations } from '../../../api/generations/ac
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { Json, rowType, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
-import { createImages } from '../../../api/shared/image/images.store.ts'
+import { createImages } from '../../../api/shared/image/person-photos.store.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import { customerShopperId } from '../../../api/shops/shopper.ts'
 import { createShops, type ShopSettings } from '../../../api/shops/shops.store.ts'

@@ -4,7 +4,7 @@ import { createWorkerOperations } from '../../../api/generations/worker-operatio
 import { createProducts } from '../../../api/products/products.store.ts'
 import type { Detected } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
-import { createImages } from '../../../api/shared/image/images.store.ts'
+import { createImages } from '../../../api/shared/image/person-photos.store.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createRecordDetections } from '../../../worker/job/record-detections.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createImages } from '../../../../api/shared/image/images.store.ts'
+import { createImages } from '../../../../api/shared/image/person-photos.store.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { openTestDatabase } from '../../../support/postgres.ts'

@@ -4,7 +4,7 @@ import { acceptGeneration } from '../../../../api/generations/acceptance.store.t
 import { createProducts } from '../../../../api/products/products.store.ts'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
-import { createImages } from '../../../../api/shared/image/images.store.ts'
+import { createImages } from '../../../../api/shared/image/person-photos.store.ts'
 import { createShops, type ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createFittings } from '../../../../api/storefront/fitting-room/fittings.store.ts'
 import type { PlatformProduct } from '../../../../api/storefront/shop-platforms/shop-platform.ts'

@@ -1,5 +1,5 @@
 import { boxInView } from '../../../vision/body/view.ts'
-import { checkResult } from '../../../vision/composite/region.ts'
+import { checkResult } from '../../../vision/composite/check-result.ts'
 import { withLabel } from '../../../vision/raster/mask.ts'
 import type { Mask } from '../../../vision/raster/plane.ts'
 import type { EngineResult } from '../../engine.ts'

@@ -2,11 +2,11 @@ import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { forgetPhoto, type Photo, rememberPhoto } from './photo.ts'
+import { forgetGeneration, rememberGeneration } from './running-generation.ts'
 import { sendPhoto } from './send-photo.ts'
 import type { Look, Settings } from './settings.ts'
 import type { Generation, Shop, UploadLink } from './shop.ts'
 import { newId } from './visit.ts'
-import { forgetWish, rememberWish } from './wish.ts'
 
 /** A try-on with its progress, so that it can be resumed after any failure. */
 export interface Attempt {
@@ -50,7 +50,7 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
     if (attempt.isCancelled) throw new Failure('GENERATION_CANCELLED')
     attempt.jobId = await ask(attempt, attempt.imageId, options)
     if (attempt.isCancelled) await cancelAttempt(attempt, options)
-    else if (attempt.look === null) rememberWish(options.settings, attempt.jobId)
+    else if (attempt.look === null) rememberGeneration(options.settings, attempt.jobId)
   } else options.onWaiting('PROCESSING', false)
   const found = await follow(attempt.jobId, options).catch(failureOf)
   if (!(found instanceof Failure) && found.resultImageUrl !== undefined) return found
@@ -59,7 +59,7 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
   // The generation has ended and was not charged, so the next attempt is a new one. After a network failure the attempt
   // is resumed.
   if (!(found instanceof Failure) || found.code === 'GENERATION_NOT_FOUND') {
-    forgetWish(options.settings)
+    forgetGeneration(options.settings)
     Object.assign(attempt, { jobId: null, key: newId() })
   }
   throw failure
@@ -71,7 +71,7 @@ export async function cancelAttempt(
   { shop, settings }: Pick<AttemptOptions, 'shop' | 'settings'>,
 ): Promise<void> {
   attempt.isCancelled = true
-  forgetWish(settings)
+  forgetGeneration(settings)
   // If the request is lost, the generation ends by itself.
   if (attempt.jobId !== null) await shop.cancel(attempt.jobId).catch(failureOf)
 }

@@ -5,20 +5,20 @@ import { recall, remember } from './visit.ts'
 const PREFIX = 'drape:wish:'
 
 /** Stores the generation of a product, so that a reloaded page finds its result until the tab is closed. */
-export function rememberWish(settings: Settings, jobId: string): void {
+export function rememberGeneration(settings: Settings, jobId: string): void {
   remember(() => sessionStorage, keyOf(settings), jobId)
 }
 
-export function recallWish(settings: Settings): string | null {
+export function recallGeneration(settings: Settings): string | null {
   return recall(() => sessionStorage, keyOf(settings))
 }
 
-export function forgetWish(settings: Settings): void {
+export function forgetGeneration(settings: Settings): void {
   remember(() => sessionStorage, keyOf(settings), '')
 }
 
 /** Deletes the stored generations of all products. */
-export function forgetWishes(): void {
+export function forgetGenerations(): void {
   quietly(() => {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
   })

@@ -2,12 +2,12 @@ import { createConsent } from './consent.ts'
 import { createDialog, type Dialog } from './dialog.ts'
 import { startEvents, type Track } from './events.ts'
 import { failureOf } from './failure.ts'
-import { createFitting, type Fitting, type Step } from './fitting.ts'
 import { keepKeys } from './keys.ts'
 import { button, icon } from './markup.ts'
 import { createResultActions } from './result-actions.ts'
 import type { Settings } from './settings.ts'
 import { createShop, type Offer } from './shop.ts'
+import { createSteps, type Step, type Steps } from './steps.ts'
 import type { Language } from './texts.ts'
 import { readVisit, type Visit } from './visit.ts'
 
@@ -33,19 +33,19 @@ export function createTryOn(
   const { track, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
   const shop = createShop({ settings, clientId: visit.clientId, track })
   const consent = createConsent({ shop, tag: language.tag })
-  const fitting = createFitting({ shop, settings, track, consent, solve: () => askPage(host), onStep: show })
-  const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: fitting.step })
+  const steps = createSteps({ shop, settings, track, consent, solve: () => askPage(host), onStep: show })
+  const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: steps.step })
   const dialog: Dialog = createDialog({
     language,
     settings,
     shop,
     consent,
     hasOutfits: () => hasOutfits,
-    actions: { ...results, ...fitting, withdraw },
+    actions: { ...results, ...steps, withdraw },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
     onClose: () => {
-      track('widget:modal_close', { step: fitting.step().name })
-      fitting.leaveCamera()
+      track('widget:modal_close', { step: steps.step().name })
+      steps.leaveCamera()
     },
   })
   const releaseKeys = keepKeys(dialog.element)
@@ -70,22 +70,22 @@ export function createTryOn(
 
   function open(): void {
     track('widget:button_click')
-    dialog.show(fitting.step())
+    dialog.show(steps.step())
     dialog.open()
-    noteResult(fitting.step())
-    void fitting.recall()
+    noteResult(steps.step())
+    void steps.recall()
   }
 
   /** Notifies the other elements of the page, which must hide the visitor's images too. */
   async function withdraw(): Promise<void> {
-    await fitting.withdraw()
+    await steps.withdraw()
     dispatchEvent(new Event(ERASED))
   }
 
-  const goOn = () => void resumeAfterReconnect(fitting)
-  const onHidden = () => document.hidden && fitting.leaveCamera()
+  const goOn = () => void resumeAfterReconnect(steps)
+  const onHidden = () => document.hidden && steps.leaveCamera()
   addEventListener('online', goOn)
-  addEventListener(ERASED, fitting.clear)
+  addEventListener(ERASED, steps.clear)
   document.addEventListener('visibilitychange', onHidden)
   const credits = shop.checkCredits().then((offer) => takePart(host, { settings, visit, offer }), allowUnlessRefused)
   const watcher = watchView(opener.element, () => track('widget:button_view'))
@@ -108,11 +108,11 @@ export function createTryOn(
     open,
     stop: () => {
       removeEventListener('online', goOn)
-      removeEventListener(ERASED, fitting.clear)
+      removeEventListener(ERASED, steps.clear)
       document.removeEventListener('visibilitychange', onHidden)
       releaseKeys()
       watcher.disconnect()
-      fitting.stop()
+      steps.stop()
       stopEvents()
     },
   }
@@ -134,12 +134,12 @@ async function askPage(host: HTMLElement): Promise<string | null> {
 const PAUSES_MS = [0, 1000, 4000]
 
 /** Resumes an attempt that the network interrupted. */
-async function resumeAfterReconnect(fitting: Fitting): Promise<void> {
+async function resumeAfterReconnect(steps: Steps): Promise<void> {
   for (const pause of PAUSES_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause))
-    const step = fitting.step()
+    const step = steps.step()
     if (step.name !== 'failed' || step.failure.code !== 'NETWORK') return
-    await fitting.start()
+    await steps.start()
   }
 }
 

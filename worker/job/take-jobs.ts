@@ -31,12 +31,12 @@ import { createListClient } from '../outputs/safety/list.ts'
 import { createCachedGarments } from './cached-garments.ts'
 import { createWorkerCalls } from './calls.ts'
 import type { WorkerConfig } from './config.ts'
-import { consumeTryOn } from './consume.ts'
 import { createHandBack } from './hand-back.ts'
 import { prepareUpload } from './prepare.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
+import { consumeTryOn } from './run-job.ts'
 import { watchQueues } from './watchdog.ts'
 
 /** Max pause, in which another worker can take the job that this worker returned. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
-import { checkResult } from '../../../../worker/vision/composite/region.ts'
+import { checkResult } from '../../../../worker/vision/composite/check-result.ts'
 import { type Bitmap, createPlane, type Plane } from '../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 60, height: 80 }

@@ -1,13 +1,13 @@
-import { type Attempt, cancelAttempt, createAttempt, runAttempt } from './attempt.ts'
 import { closeCamera, openCamera, takePhoto, watchCamera } from './camera.ts'
 import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { isSmall, type Photo, readPhoto, recallPhoto } from './photo.ts'
 import { type Result, rememberResult } from './results.ts'
+import { type Attempt, cancelAttempt, createAttempt, runAttempt } from './run-attempt.ts'
+import { forgetGeneration, recallGeneration } from './running-generation.ts'
 import type { Look, Settings } from './settings.ts'
 import type { Shop } from './shop.ts'
-import { forgetWish, recallWish } from './wish.ts'
 
 /** Current step of the shopper. */
 export type Step =
@@ -28,7 +28,7 @@ export type Step =
 /** Origin of a photo. */
 export type Source = 'file' | 'camera' | 'drop'
 
-export interface Fitting {
+export interface Steps {
   readonly step: () => Step
   /**
    * Restores the image that was requested before the page was left, or offers the photo that was last used in this tab.
@@ -59,7 +59,7 @@ export interface Fitting {
   stop(): void
 }
 
-export interface FittingOptions {
+export interface StepsOptions {
   readonly shop: Shop
   readonly settings: Settings
   readonly track: Track
@@ -70,7 +70,7 @@ export interface FittingOptions {
 }
 
 /** State machine of a try-on, from the photo to the result. */
-export function createFitting({ shop, settings, track, consent, solve, onStep }: FittingOptions): Fitting {
+export function createSteps({ shop, settings, track, consent, solve, onStep }: StepsOptions): Steps {
   let step: Step = { name: 'photo' }
   let attempt: Attempt | null = null
   let running = new AbortController()
@@ -119,11 +119,11 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
     await run(attempt, running)
   }
 
-  const steps: Steps = { current: () => step, enter }
+  const control: StepControl = { current: () => step, enter }
 
   async function choose(file: Blob, source: Source): Promise<void> {
     track('widget:image_upload', { source, bytes: file.size, type: file.type })
-    const photo = await readChosen(file, { ...steps, track })
+    const photo = await readChosen(file, { ...control, track })
     if (photo === null) return
     attempt = createAttempt(photo)
     enter({ name: 'ready', photo, source })
@@ -132,7 +132,7 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
   function restart(): void {
     running.abort()
     attempt = null
-    forgetWish(settings)
+    forgetGeneration(settings)
     enter({ name: 'photo' })
   }
 
@@ -142,12 +142,12 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       const photo = step.name === 'photo' ? await recallPhoto() : null
       if (photo === null || step.name !== 'photo') return
       attempt = createAttempt(photo)
-      attempt.jobId = recallWish(settings)
+      attempt.jobId = recallGeneration(settings)
       if (attempt.jobId === null) return enter({ name: 'ready', photo, source: 'memory' })
       await start()
     },
     choose,
-    openCamera: () => startCamera(steps),
+    openCamera: () => startCamera(control),
     shoot: async () => {
       if (step.name === 'camera' && step.video !== null) await choose(await takePhoto(step.video), 'camera')
     },
@@ -196,13 +196,16 @@ function sentPhoto({ imageId, viewUrl }: Attempt): Pick<Attempt, 'imageId' | 'vi
   return { imageId, viewUrl }
 }
 
-interface Steps {
+interface StepControl {
   readonly current: () => Step
   readonly enter: (next: Step) => void
 }
 
 /** Null if it is no photo, or if the shopper has moved on while a large file was read. */
-async function readChosen(file: Blob, { current, enter, track }: Steps & { track: Track }): Promise<Photo | null> {
+async function readChosen(
+  file: Blob,
+  { current, enter, track }: StepControl & { track: Track },
+): Promise<Photo | null> {
   const before = current()
   const photo = await readPhoto(file).catch(failureOf)
   if (photo instanceof Failure) track('widget:image_upload_error', { code: photo.code })
@@ -212,7 +215,7 @@ async function readChosen(file: Blob, { current, enter, track }: Steps & { track
   return null
 }
 
-async function startCamera({ current, enter }: Steps): Promise<void> {
+async function startCamera({ current, enter }: StepControl): Promise<void> {
   const fail = (failure: Failure) => enter({ name: 'failed', failure, photo: null })
   const waiting: Step = { name: 'camera', video: null }
   enter(waiting)
