@@ -53,15 +53,15 @@ import { requestPages } from './pages/requests.ts'
 import { reviewPages } from './pages/reviews.ts'
 import { shopPages } from './pages/shops.ts'
 import { webhookPages } from './pages/webhooks.ts'
-import type { SecondFactorPolicy } from './sign-in/access.ts'
 import { createOperatorSessions } from './sign-in/operator-sessions.store.ts'
 import { createOperators } from './sign-in/operators.store.ts'
 import { ownPasswordPages } from './sign-in/own-password.ts'
 import { verifyPassword } from './sign-in/password.ts'
+import type { SecondFactorPolicy } from './sign-in/required-second-factor.ts'
 import { secondFactorPages } from './sign-in/second-factor.ts'
-import { createSecondFactorCheck } from './sign-in/second-factor-check.ts'
 import { createSecondFactors } from './sign-in/second-factors.store.ts'
 import type { SingleSignOn } from './sign-in/single-sign-on.ts'
+import { createSecondFactorCheck } from './sign-in/verify-second-factor.ts'
 
 export interface DashboardOptions {
   readonly log: Log

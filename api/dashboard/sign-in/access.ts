@@ -4,7 +4,7 @@ import { readIssuedForm } from '../forms/issued-forms.ts'
 import { seeOther } from '../html/layout.ts'
 import type { DashboardMiddleware } from '../state.ts'
 import { spendAttempt } from './attempts.ts'
-import type { SignedIn } from './operator-sessions.store.ts'
+import { OPEN_BEFORE_ENROLMENT } from './required-second-factor.ts'
 
 /**
  * Accepts only forms that a page of this origin sent, according to the browser. `origin` is the dashboard's public
@@ -42,28 +42,6 @@ export const requireOperator: DashboardMiddleware = function operators(ctx, next
       'The form was not issued to this session for this action. Reload the page and try again.',
     )
   return next()
-}
-
-/** Page where an operator sets up a second factor, and the paths allowed until then. */
-const ENROLMENT = '/second-factor'
-const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm|\/password)?|sign-out)$/
-
-/** Operators who need a second factor; an identity provider checks its own. */
-export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
-
-/** `admin` includes owners of accounts: both create secret keys. */
-export function needsSecondFactor(policy: SecondFactorPolicy, { role }: Pick<SignedIn, 'role'>): boolean {
-  return policy === 'all' || (policy === 'admin' && (role === 'admin' || role === 'owner'))
-}
-
-/** Redirects operators without a required second factor to its set-up. */
-export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddleware {
-  return function secondFactor(ctx, next) {
-    const { operator } = ctx.state
-    if (operator === null || operator.hasSecondFactor || operator.method === 'provider') return next()
-    if (!needsSecondFactor(policy, operator) || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
-    return seeOther(ctx, `${ENROLMENT}?required=true`)
-  }
 }
 
 /** Limits what owners can add to the audit log, which is never deleted. `budget` is that of an operator. */

@@ -7,13 +7,13 @@ import { seeOther, showPage } from '../html/layout.ts'
 import type { OperatorAudit } from '../operator-audit.store.ts'
 import { anyOwner, pages } from '../page.ts'
 import { actorOf, type SignedInContext } from '../state.ts'
-import { needsSecondFactor, type SecondFactorPolicy } from './access.ts'
 import { createOperatorSessions } from './operator-sessions.store.ts'
 import { presentOwnPassword } from './own-password.ts'
+import { needsSecondFactor, type SecondFactorPolicy } from './required-second-factor.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
-import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
 import { generateTotpSecret, presentTotpUri } from './totp.ts'
+import type { SecondFactorCheck } from './verify-second-factor.ts'
 
 export interface SecondFactorOptions {
   readonly factors: SecondFactors

@@ -16,9 +16,9 @@ import { createOperatorSessions, type OperatorSessions } from './operator-sessio
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
 import { createOperators, type OperatorSecret, type Operators } from './operators.store.ts'
 import { PASSWORD_LENGTH } from './password.ts'
-import type { SecondFactorCheck } from './second-factor-check.ts'
 import type { SecondFactors } from './second-factors.store.ts'
 import { setCookie } from './session-cookie.ts'
+import type { SecondFactorCheck } from './verify-second-factor.ts'
 
 /** Limits of attempts to sign in, per address and per operator. */
 export const ATTEMPTS = {

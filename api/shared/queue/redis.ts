@@ -1,7 +1,7 @@
 import { RedisClient } from 'redis'
 import type { Log } from '../telemetry/log.ts'
+import { infoField, serverProblem } from './redis-problem.ts'
 import { type Relay, relayToPrimary } from './sentinels.ts'
-import { infoField, serverProblem } from './server-problem.ts'
 
 /** The queues of jobs. */
 export const QUEUES = ['prepare', 'try-on'] as const

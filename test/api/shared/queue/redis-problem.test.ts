@@ -1,6 +1,6 @@
 import { createClient } from 'redis'
 import { afterAll, describe, expect, it } from 'vitest'
-import { serverProblem } from '../../../../api/shared/queue/server-problem.ts'
+import { serverProblem } from '../../../../api/shared/queue/redis-problem.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
 import { startProgram } from '../../../support/process.ts'
 import { startOwnRedis } from '../../../support/redis.ts'

@@ -10,7 +10,7 @@ import type { HashedPair } from '../../../api/shared/generations/worker-calls.ts
 import type { Rectangle } from '../../../api/shared/image/image.ts'
 import { hashImage, type ImageHashes } from '../../../api/shared/image/image-hash.ts'
 import type { Log } from '../../../api/shared/telemetry/log.ts'
-import type { AskList } from './list.ts'
+import type { AskList } from './list-client.ts'
 
 export interface ScreenedImages {
   readonly photo: Uint8Array
