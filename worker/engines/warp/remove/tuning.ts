@@ -118,10 +118,33 @@ export const FACE_TONE = { tint: 12, lightness: 40, inside: 2.5 } as const
 export const TONES = { dark: 0.35, shade: 0.6, light: 0.92 } as const
 /** L, a and b of a chest minus those of the neck's lighter tones: as medians of 45 real photos with a bare chest have it. */
 export const CHEST_TONE = [3, -1, -1.5] as const
+/**
+ * The collarbones, in body coordinates: F of their inner ends and the share of X by which they rise outwards; the X between which they
+ * show; a crease, a lighter ridge below it and a hollow above it, and the notch between them, each with its L and its half width in F; F
+ * of ridge and hollow. L, F and widths are medians of 89 halves of real chests, aligned at the crease.
+ */
+export const COLLARBONE = {
+  inner: -0.04,
+  rise: 0.13,
+  from: 0.04,
+  until: 0.4,
+  crease: [-3, 0.01],
+  ridge: [3.5, 0.035],
+  ridgeBelow: 0.045,
+  hollow: [-2.5, 0.03],
+  hollowAbove: 0.03,
+  notch: [-5, 0.025],
+  /** The skin around them: max X, F above the crease, and the share from which the photo's own are visible. */
+  seen: { until: 0.25, above: -0.06, share: 0.5 },
+} as const
+/** Max L by which a neck is darker than the face because the chin shades it; the chest, which it does not shade, is that much lighter. */
+export const NECK_SHADE = 12
 /** Fade-out length of the difference to real skin, and its max in L, a and b. */
 export const MEETING = { fading: 0.16, max: 25 } as const
 /** L by which a limb is lighter in its middle, darker at its edge, and darker below its bone than above: light comes from above. */
 export const LIMB_ROUND = { middle: 3, edge: 16, power: 2.5, below: 7, radius: 1.08 } as const
+/** F between which an arm parts from the chest. */
+export const ARMPIT = [0.12, 0.28] as const
 /** Preserved light of the old garment: blurs, share, limits in L, and deviation of L from which a difference is a print. */
 export const OLD_LIGHT = { near: 0.035, wide: 0.22, share: 0.35, darker: 8, lighter: 6, belief: [1.5, 4] } as const
 

@@ -26,7 +26,18 @@ import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.t
 import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { norm } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
-import { CHEST_TONE, FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
+import {
+  ARMPIT,
+  CHEST_TONE,
+  COLLARBONE,
+  FACE_TONE,
+  LIMB_ROUND,
+  MEETING,
+  NECK_SHADE,
+  OLD_LIGHT,
+  SKIN_SEEN,
+  TONES,
+} from '../tuning.ts'
 
 export interface InventedSkin {
   /** CIE Lab of the downscaled bitmap. */
@@ -105,7 +116,11 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     return fillSmoothly(colours, weight)
   }
   const base = carryOn(middles[2] ?? any)
-  if (middles[2]) for (let i = 0; i < base.data.length; i++) base.data[i] += CHEST_TONE[i % 3]
+  if (middles[2]) {
+    const shade = parts.hasFace ? medianOf(lab, seen, 0) - medianOf(lab, middles[2], 0) : 0
+    const lift = Math.min(NECK_SHADE, Math.max(0, shade))
+    for (let i = 0; i < base.data.length; i++) base.data[i] += CHEST_TONE[i % 3] + (i % 3 === 0 ? lift : 0)
+  }
   for (const side of [0, 1] as const) {
     const [arm, hand, share] = [middles[side], middles[3 + side], limbShare(fitting, side, factor)]
     // A hand is redder than its arm, and the neck is in other light: the arm is between them.
@@ -174,8 +189,9 @@ function shadeLimbs(
     const rimOfLeft = rimOf(left, i)
     const rimOfRight = rimOf(right, i)
     const arm = rimOfLeft <= rimOfRight ? left : right
-    // The bones are not always in the middle of the visible arm.
-    const rim = Math.max(Math.min(1.1, rimOfLeft, rimOfRight), 1 - toEdge.data[i] / arm.bareRadius)
+    // Above the armpit an arm has no inner edge. The bones are not always in the middle of the visible arm.
+    const apart = Math.min(1, Math.max(0, (parts.along.data[i] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0])))
+    const rim = Math.max(apart * Math.min(1.1, rimOfLeft, rimOfRight), 1 - toEdge.data[i] / arm.bareRadius)
     light.data[i] =
       LIMB_ROUND.middle -
       LIMB_ROUND.edge * rim ** LIMB_ROUND.power -
@@ -183,6 +199,34 @@ function shadeLimbs(
   }
   const smooth = gaussianBlur(reduceByFactor(light, factor), (0.01 * body.unit) / factor)
   for (let i = 0; i < smooth.data.length; i++) base.data[i * 3] += smooth.data[i]
+}
+
+/**
+ * L by which the collarbones make bare skin lighter or darker: without them a chest is a flat surface. 0 if the photo shows the skin around
+ * them, with its own.
+ */
+export function collarbones({ along, across, skin }: FittingRegions['parts']): Plane {
+  const { inner, rise, from, until, ridgeBelow, hollowAbove, crease, ridge, hollow, notch, seen } = COLLARBONE
+  const light = createPlane(along)
+  let [around, visible] = [0, 0]
+  for (let i = 0; i < light.data.length; i++) {
+    const beside = Math.abs(across.data[i])
+    const below = along.data[i] - inner + rise * (beside - from)
+    if (beside > until || Math.abs(below) > 0.2) continue
+    const bone = bump(below, crease) + bump(below - ridgeBelow, ridge) + bump(below + hollowAbove, hollow)
+    const fading = Math.min(1, beside / from) * Math.min(1, (until - beside) / (0.5 * until))
+    light.data[i] = bone * fading + bump(along.data[i] - inner, notch) * Math.exp(-((beside / from) ** 2))
+    if (beside > seen.until || below < seen.above || below > 0) continue
+    around++
+    visible += skin.data[i]
+  }
+  const share = Math.max(0, 1 - visible / Math.max(1, seen.share * around))
+  for (let i = 0; i < light.data.length; i++) light.data[i] *= share
+  return light
+}
+
+function bump(distance: number, [height, width]: readonly [number, number]): number {
+  return height * Math.exp(-((distance / width) ** 2) / 2)
 }
 
 // Direction from the bone to the pixel: 1 directly below the bone, −1 directly above.

@@ -33,7 +33,7 @@ import {
   SKIN_COLOURED,
   WARNED,
 } from '../tuning.ts'
-import { inventSkin } from './invented-skin.ts'
+import { collarbones, inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
 import { armsAndCover, armsAndShoulders, bodyWithin } from './zone-evidence.ts'
 import { assignZones } from './zones.ts'
@@ -137,7 +137,9 @@ function paintSkin(
 ): SeenSkin {
   const skin = inventSkin(fitting, { old: worn.mask, bare: bodyWithin(canvas.zones, fitting.person.mask), factor })
   if (!skin) return 'none'
-  paint(canvas, { cells: labToRgb(skin.tones), factor }, skinShare(canvas, fitting))
+  const share = skinShare(canvas, fitting)
+  paint(canvas, { cells: labToRgb(skin.tones), factor }, share)
+  lighten(canvas, collarbones(fitting.parts), share)
   return skin.fromFace ? 'face' : 'body'
 }
 
@@ -230,6 +232,17 @@ function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane): voi
       data[i * 4 + c] = data[i * 4 + c] * (1 - alpha) + (top + (bottom - top) * (v - upper)) * alpha
     }
     data[i * 4 + 3] = data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+}
+
+// The tones have too few pixels for lines. The values of sRGB are nearly proportional to L.
+function lighten({ layer }: Canvas, light: Plane, share: Plane): void {
+  const { data } = layer
+  for (let i = 0, k = 0; i < light.data.length; i++, k += 4) {
+    if (light.data[i] === 0 || share.data[i] < 1e-3) continue
+    const lightness = (0.3 * data[k] + 0.59 * data[k + 1] + 0.11 * data[k + 2]) / 2.55
+    const gain = 1 + (share.data[i] * light.data[i]) / Math.max(10, lightness)
+    for (let c = k; c < k + 3; c++) data[c] = Math.min(255, data[c] * gain)
   }
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { BACKGROUND, GARMENT, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
+import { inventSkin } from '../../../../../../worker/engines/warp/remove/upper/invented-skin.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
-import { subset } from '../../../../../../worker/vision/raster/mask.ts'
+import { subset, threshold } from '../../../../../../worker/vision/raster/mask.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { resample } from '../../../../../../worker/vision/raster/polyline.ts'
 import {
@@ -105,7 +106,7 @@ describe('removing the worn garment', () => {
 
   it('gives a bared chest the tone of the neck without the shade of the chin', () => {
     const low = drawGarment({ sleeves: 'none', neck: [84, 120] })
-    const chest = (shade: number) => {
+    const chest = (shade: number, share = 0.5) => {
       const photo = { ...figure.photo, data: figure.photo.data.slice() }
       const laid = layGarment(figure.person, photo, low)
       const { parts } = laid.fitting
@@ -113,13 +114,42 @@ describe('removing the worn garment', () => {
       const neck = [...parts.skin.data.keys()].filter(
         (i) => parts.skin.data[i] && parts.along.data[i] > -0.4 && parts.along.data[i] < 0,
       )
-      for (const [k, i] of neck.entries()) if (k < neck.length / 2) data[3 * i] -= shade
+      for (const [k, i] of neck.entries()) if (k < share * neck.length) data[3 * i] -= shade
       const fitting = { ...laid.fitting, parts: { ...parts, lab: { ...parts.lab, data } } }
       const { layer, zones } = removeUpper(fitting, { photo: bitmapToColours(photo), garment: laid.flat })
       const bared = [...zones.keys()].filter((i) => zones[i] === SKIN && Math.abs(parts.across.data[i]) < 0.2)
       return bared.reduce((sum, i) => sum + layer.data[4 * i + 1], 0) / bared.length
     }
     expect(chest(20)).toBeGreaterThan(chest(0) - 6)
+    expect(chest(20, 1)).toBeGreaterThan(chest(0) - 40)
+  })
+
+  it('gives a bared chest collarbones', () => {
+    const { fitting, flat } = layGarment(figure.person, figure.photo, drawGarment({ sleeves: 'none', neck: [84, 120] }))
+    const { layer, zones } = removeUpper(fitting, { photo: bitmapToColours(figure.photo), garment: flat })
+    const { along, across } = fitting.parts
+    const lightness = (from: number, to: number) => {
+      const found = [...zones.keys()].filter((i) => {
+        const beside = Math.abs(across.data[i])
+        const below = along.data[i] + 0.04 + 0.13 * (beside - 0.04)
+        return zones[i] === SKIN && beside > 0.1 && beside < 0.25 && below > from && below < to
+      })
+      return found.reduce((sum, i) => sum + layer.data[4 * i + 1], 0) / found.length
+    }
+    expect(lightness(0.03, 0.07)).toBeGreaterThan(lightness(-0.015, 0.015) + 6)
+  })
+
+  it('gives an arm no dark edge above the armpit, where it is one with the chest', () => {
+    const bare = threshold(figure.person.mask, 0.5)
+    const laid = layGarment(figure.person, clothed, drawGarment({ sleeves: 'none', neck: [84, 120] }))
+    const { along, across } = laid.fitting.parts
+    const { tones } = inventSkin(laid.fitting, { old: figure.drawn.top, bare, factor: 1 }) ?? {}
+    const tonesBeside = (from: number, to: number) =>
+      [...bare.data.keys()]
+        .filter((i) => Math.abs(across.data[i]) > from && Math.abs(across.data[i]) < to)
+        .filter((i) => along.data[i] > 0.05 && along.data[i] < 0.1)
+        .map((i) => tones?.data[3 * i] ?? 0)
+    expect(Math.min(...tonesBeside(0.35, 0.55))).toBeGreaterThan(Math.min(...tonesBeside(0, 0.3)) - 4)
   })
 
   it('rejects bare arms when no skin is visible', () => {
