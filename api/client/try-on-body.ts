@@ -119,7 +119,9 @@ async function describeOutput({ mask, ...output }: OutputInput, files: Files) {
 }
 
 async function describeImage(image: PersonInput | { readonly source: PersonInput }, files: Files) {
-  if (isFileInput(image) || !('source' in image)) return { source: await describeSource(image, files) }
+  // Untyped programs may pass a text; the service returns the error.
+  const isDescribed = typeof image === 'object' && image !== null && !isFileInput(image) && 'source' in image
+  if (!isDescribed) return { source: await describeSource(image, files) }
   return { ...image, source: await describeSource(image.source, files) }
 }
 

@@ -23,7 +23,6 @@ const LONG: Durations = {
   'test/metrics.test.ts': 45,
   'test/database-settings.test.ts': 45,
   'test/client/faults.test.ts': 45,
-  'test/mark-flow.test.ts': 45,
   'test/api/trust/consent/consent.routes.test.ts': 40,
   'test/engines-flow.test.ts': 40,
   'test/api/trust/appeals/shopper-appeal.routes.test.ts': 40,

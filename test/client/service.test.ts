@@ -69,6 +69,7 @@ describe('the client against the service', async () => {
     for (const image of [{ source: person }, { id: imageId }, { source: { id: imageId } }]) await masked(image)
     const refused = { code: 'INVALID_IMAGE', details: [{ path: 'output.mask.image' }] }
     await expect(masked(Buffer.from('no image'))).rejects.toMatchObject(refused)
+    await expect(masked('https://shop.example/mask.png' as never)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
   })
 
   it('lists the engines', async () => {
