@@ -1,9 +1,16 @@
 import type { Label, PersonLabels } from '../person/parse.ts'
-import { type ColourModel, createCosts, learnColours, samplesOf } from '../raster/colour-model.ts'
+import {
+  type ColourModel,
+  countOf,
+  createCosts,
+  learnColours,
+  medianColour,
+  samplesOf,
+} from '../raster/colour-model.ts'
 import { keepComponents } from '../raster/components.ts'
 import { boundsOf, cropColours, cropMask, cropPlane, type Window } from '../raster/crop.ts'
 import { createGuidedFilter, gaussianBlur } from '../raster/filter.ts'
-import { threshold, withLabel } from '../raster/mask.ts'
+import { subset, threshold, withLabel, without } from '../raster/mask.ts'
 import { type Colours, createMask, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
 import { reduceByFactor, reduceColoursByFactor } from '../raster/reduce.ts'
 import { warpAffinePlane } from '../raster/sample.ts'
@@ -57,7 +64,13 @@ export function labelParts(
   const window = windowOf(mask, Math.ceil(0.06 * unit))
   const small = reduceColoursByFactor(cropColours(lab, window), FACTOR)
   const seen = partShares(parsed, groups, { window, size: small })
-  const likely = weighColours(seen, small, { mask: reduceByFactor(cropPlane(mask, window), FACTOR), distinct })
+  const sure = seen.map((share) => threshold(share, SURE))
+  const skin = groups.findIndex((labels) => labels.includes('face') && labels.includes('neck'))
+  if (skin >= 0) {
+    const [neck] = partShares(parsed, [['neck']], { window, size: small })
+    sure[skin] = withoutCloth(sure[skin], threshold(neck, 0.5), small)
+  }
+  const likely = weighColours(seen, small, { sure, mask: reduceByFactor(cropPlane(mask, window), FACTOR), distinct })
   const radius = Math.max(2, Math.round((0.025 * unit) / FACTOR))
   const guide = gaussianBlur(greyOf(cropColours(rgb, window)), 0.8)
   const fine = likely.map(createGuidedFilter(guide, { radius, epsilon: 1e-3, factor: FACTOR }))
@@ -128,13 +141,26 @@ const MAX_COST = 30
 const SOFTNESS = 6
 const COLOURS = 4
 
-/** Probability of each part by its share and by its colours, learnt where its share is high. `lab` is CIE Lab. */
+// Max difference in tint of a neck from the rest of the skin.
+const MAX_TINT = 14
+
+// The parser takes light cloth below a neck for skin, even if it is sure: the colours of skin are those of face and limbs.
+function withoutCloth(skin: Mask, neck: Mask, lab: Colours): Mask {
+  const samples = samplesOf(lab, without(skin, neck))
+  if (countOf(samples) < MIN_SAMPLES) return skin
+  const [, a, b] = medianColour(samples)
+  return subset(skin, (i) => !neck.data[i] || norm(lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b) < MAX_TINT)
+}
+
+const MIN_SAMPLES = 60
+
+/** Probability of each part by its share and by its colours, learnt from the pixels that are `sure`. `lab` is CIE Lab. */
 function weighColours(
   shares: readonly Plane[],
   lab: Colours,
-  { mask, distinct }: { mask: Plane; distinct: boolean },
+  { sure, mask, distinct }: { sure: readonly Mask[]; mask: Plane; distinct: boolean },
 ): Plane[] {
-  const learnt = shares.map((share) => learnColours(samplesOf(lab, threshold(share, SURE), mask), COLOURS))
+  const learnt = sure.map((pixels) => learnColours(samplesOf(lab, pixels, mask), COLOURS))
   const costs = createCosts(distinct ? learnt.map((model) => withoutForeign(model, learnt)) : learnt)
   const likely = shares.map((share) => createPlane(share))
   const cost = new Float64Array(shares.length)

@@ -47,6 +47,19 @@ describe('findParts', () => {
     expect(overlap(hair, known.hair)).toBeGreaterThan(0.9)
   })
 
+  it('does not learn the colours of skin from cloth that is labelled as a neck', () => {
+    const grey = drawPerson(ARMS_BENT, { top: [150, 150, 150] })
+    const { photo, person, drawn: known } = grey
+    const labels = labelsOf(photo, (i) => NAMES.find(([part]) => known[part].data[i])?.[1] ?? 'background')
+    const { top, neck } = labels.shares
+    const end = (top.height * (person.landmarks.leftShoulder.y + 60)) / photo.height
+    for (let i = 0; i < end * top.width; i++) {
+      neck.data[i] = 0.8 * top.data[i]
+      top.data[i] *= 0.2
+    }
+    expect(overlap(partsOf(photo, person, { labels }).top, known.top)).toBeGreaterThan(0.9)
+  })
+
   it('moves the edge of a garment to its colours, where the labels are off by half a cell', () => {
     const labels = labelsOf(drawn.photo)
     const { box } = labels
