@@ -130,7 +130,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.keyboard.press('Enter')
     await appear('#account')
     expect(await text('#credits')).toBe(`${credits} credits`)
-    await tabTo('Man in a grey T-shirt in a garden; a generated picture')
+    await tabTo('Man in a navy polo shirt at a desk')
     await page.keyboard.press('Enter')
     await tabTo('Striped T-shirt')
     await page.keyboard.press('Enter')

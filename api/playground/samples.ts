@@ -8,37 +8,37 @@ export interface Sample {
   readonly title?: string
 }
 
-/** Sample images. The T-shirts and the pullover fit every photo; the others need more of the body than the portrait shows. */
+/** Sample images. The T-shirts and the pullover fit every photo; the others need more of the body than the portraits show. */
 export const SAMPLES: readonly Sample[] = [
   {
     kind: 'photo',
-    file: 'garden-man.jpg',
-    url: new URL('../../scripts/samples/persons/garden-man.jpg', import.meta.url),
-    text: 'Man in a grey T-shirt in a garden; a generated picture',
+    file: 'office-man.jpg',
+    url: new URL('../../scripts/samples/persons/office-man.jpg', import.meta.url),
+    text: 'Man in a navy polo shirt at a desk',
+  },
+  {
+    kind: 'photo',
+    file: 'terrace-woman.jpg',
+    url: new URL('../../scripts/samples/persons/terrace-woman.jpg', import.meta.url),
+    text: 'Woman in a red top in front of wooden steps',
+  },
+  {
+    kind: 'photo',
+    file: 'standing-man.jpg',
+    url: new URL('../../scripts/samples/persons/standing-man.jpg', import.meta.url),
+    text: 'Man in a white T-shirt and trousers, standing',
+  },
+  {
+    kind: 'photo',
+    file: 'long-hair-woman.jpg',
+    url: new URL('../../scripts/samples/persons/long-hair-woman.jpg', import.meta.url),
+    text: 'Woman with long hair in a striped blouse',
   },
   {
     kind: 'photo',
     file: 'garden-woman.jpg',
     url: new URL('../../scripts/samples/persons/garden-woman.jpg', import.meta.url),
     text: 'Woman in a grey T-shirt in a garden; a generated picture',
-  },
-  {
-    kind: 'photo',
-    file: 'studio-woman.jpg',
-    url: new URL('../../scripts/samples/persons/studio-woman.jpg', import.meta.url),
-    text: 'Woman in a white T-shirt in a studio; a generated picture',
-  },
-  {
-    kind: 'photo',
-    file: 'studio-man.jpg',
-    url: new URL('../../scripts/samples/persons/studio-man.jpg', import.meta.url),
-    text: 'Man in a white T-shirt in a studio; a generated picture',
-  },
-  {
-    kind: 'photo',
-    file: 'grace-hopper.jpg',
-    url: new URL('../../scripts/samples/persons/grace-hopper.jpg', import.meta.url),
-    text: 'Photograph of Grace Hopper in uniform',
   },
   {
     kind: 'product',
