@@ -9,7 +9,7 @@ import { UNRESTRICTED } from '../api/accounts/restrictions.ts'
 import { startDrape } from './support/drape.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const SAMPLES = ['scripts/samples/persons/garden-man.jpg', 'scripts/samples/garments/tshirt-mustard.jpg']
+const SAMPLES = ['scripts/samples/persons/office-man.jpg', 'scripts/samples/garments/tshirt-mustard.jpg']
 
 /** Each page with what its commands write last. */
 const PAGES: readonly (readonly [string, RegExp])[] = [

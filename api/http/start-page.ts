@@ -34,8 +34,8 @@ export function presentStartPage(serviceName: string, links: readonly StartLink[
     body: html`
     <main>
       <div class="comparison">
-        <img src="${BEFORE}" width="480" height="600" alt="Man in a grey T-shirt; a generated picture">
-        <img src="${AFTER}" width="480" height="600" alt="The same man in a navy T-shirt with a print, made by this service">
+        <img src="${BEFORE}" width="480" height="610" alt="Man in a navy polo shirt">
+        <img src="${AFTER}" width="480" height="610" alt="The same man in a mustard T-shirt, made by this service">
         <input type="range" aria-label="Share of the photo before the try-on, in percent">
       </div>
       <section>

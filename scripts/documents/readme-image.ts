@@ -5,25 +5,28 @@ import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../../api/s
 import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { tryOn } from '../../worker/job/try-on.ts'
+import { readGarment } from '../quality/pair.ts'
 
 // Generates the image at the top of the README: person, garment and result of the default engine, one row each; and the photo and the
 // result of its first row for the start page.
 // node scripts/documents/readme-image.ts
 
 const ROWS = [
-  { person: 'garden-man.jpg', garment: 'tshirt-navy.jpg' },
-  { person: 'garden-woman.jpg', garment: 'trousers-black.jpg' },
+  { person: 'office-man', garment: 'tshirt_mustard' },
+  { person: 'standing-man', garment: 'jeans_blue' },
 ]
 const CELL = { width: 320, height: 400 }
 const GAP = 8
 /** Size of an image of the start page, which has the shape of the first photo. */
-const START = { width: 480, height: 600 }
+const START = { width: 480, height: 610 }
 
+const fixtures = fileURLToPath(new URL('../../test/fixtures', import.meta.url))
 const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
 const engines = await createEngines(['warp'], { models })
 const rows: Bitmap[][] = []
 for (const { person, garment } of ROWS) {
-  const [photo, product] = await Promise.all([readSample(`persons/${person}`), readSample(`garments/${garment}`)])
+  const photo = await readFile(new URL(`../samples/persons/${person}.jpg`, import.meta.url))
+  const { bytes: product } = await readGarment(fixtures, garment)
   const result = await dress(photo, product)
   if (rows.length === 0) await Promise.all([writeStart('before', photo), writeStart('after', result)])
   rows.push(await Promise.all([photo, product, result].map(async (bytes) => frame(await decodeImage(bytes)))))
@@ -32,10 +35,6 @@ const target = new URL('../samples/before-after.jpg', import.meta.url)
 await writeFile(target, await encodeImage(arrange(rows), { format: 'jpeg', quality: 88 }))
 await models.release()
 console.log(fileURLToPath(target))
-
-function readSample(path: string): Promise<Buffer> {
-  return readFile(new URL(`../samples/${path}`, import.meta.url))
-}
 
 async function dress(photo: Uint8Array, garment: Uint8Array): Promise<Uint8Array> {
   const { image } = await tryOn(
@@ -57,7 +56,7 @@ async function dress(photo: Uint8Array, garment: Uint8Array): Promise<Uint8Array
 async function writeStart(name: string, bytes: Uint8Array): Promise<void> {
   const bitmap = await resizeBitmap(await decodeImage(bytes), START)
   const file = new URL(`../../api/http/start-images/${name}.webp`, import.meta.url)
-  await writeFile(file, await encodeImage(bitmap, { format: 'webp', quality: 55 }))
+  await writeFile(file, await encodeImage(bitmap, { format: 'webp', quality: 75 }))
 }
 
 /** The whole bitmap inside a white cell. */

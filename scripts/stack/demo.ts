@@ -21,8 +21,8 @@ import { aborted, ROOT, requireKnownArguments, runSession, say } from './session
 import { readSettings } from './settings.ts'
 import type { Stack } from './stack.ts'
 
-const PERSON = join(ROOT, 'scripts/samples/persons/garden-man.jpg')
-const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
+const PERSON = join(ROOT, 'scripts/samples/persons/office-man.jpg')
+const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg')
 const TITLE = 'T-shirt'
 /** The same call for curl. */
 const TRY_ON = {
