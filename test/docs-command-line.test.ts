@@ -85,7 +85,7 @@ describe('the operator commands of the docs', () => {
       'app-secret': 'a secret of the app\n',
       'key.txt': `${drape.apiKey}\n`,
       'catalogue.csv': 'externalId,title\nshirt-17,Another title\n',
-      'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
+      'logo.png': await readSample('garments/tshirt-vneck-red.jpg'),
     }))
       writeFileSync(join(folder, name), content)
   })

@@ -28,15 +28,14 @@ const ROWS = [
   'cleo-trousers+coat_open',
 ]
 const PHOTO_ROWS = [
-  'garden-man+tshirt_navy',
-  'garden-woman+tee_stripe',
-  'garden-woman+jacket_open2',
+  'office-man+tshirt_navy',
+  'office-man+vest_open',
+  'standing-man+longsleeve_grey',
+  'standing-man+jacket_open2',
+  'terrace-woman+vneck_red',
+  'long-hair-woman+tshirt_mustard',
   'garden-woman+dress_short',
   'garden-woman+skirt_flared',
-  'studio-woman+longsleeve_grey',
-  'studio-man+vneck_red',
-  'studio-woman+vest_open',
-  'grace-hopper+vneck_red',
 ]
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures', import.meta.url))

@@ -104,7 +104,7 @@ describe('the API', async () => {
     ['/guide/webhooks', 'text/html; charset=utf-8'],
     ['/guide/webhooks.md', 'text/markdown; charset=utf-8'],
     ['/guide/assets/minisearch.js', 'text/javascript; charset=utf-8'],
-    ['/guide/gallery/garden-man--tshirt-navy.jpg', 'image/jpeg'],
+    ['/guide/gallery/office-man--tshirt-navy.jpg', 'image/jpeg'],
     ['/llms.txt', 'text/plain; charset=utf-8'],
   ])('serves %s of the site', async (path, type) => {
     const answer = await get(path)
