@@ -11,9 +11,9 @@ import { readSample } from '../../../support/drape.ts'
 import { sharedModels } from '../../../support/vision.ts'
 
 const CANVAS = { width: 288, height: 432 }
-/** Middle of the torso, of a thigh and of the background of `garden-man`, in shares of its size. */
-const TORSO = [0.5, 0.4] as const
-const THIGH = [0.4, 0.85] as const
+/** Middle of the torso, of a thigh and of the background of `standing-man`, in shares of its size. */
+const TORSO = [0.48, 0.35] as const
+const THIGH = [0.38, 0.6] as const
 const BACKGROUND = [0.07, 0.07] as const
 
 describe('a product photo', () => {
@@ -22,7 +22,7 @@ describe('a product photo', () => {
   let portrait: Bitmap
   beforeAll(async () => {
     models = await sharedModels()
-    worn = await decodeImage(await readSample('persons/garden-man.jpg'))
+    worn = await decodeImage(await readSample('persons/standing-man.jpg'))
     portrait = await decodeImage(await readSample('persons/grace-hopper.jpg'))
   })
 

@@ -29,7 +29,7 @@ async function labelsIn(photo: Bitmap) {
 const overlap = (a: Mask, b: Mask) => countSet(intersect(a, b)) / countSet(union(a, b))
 
 describe('parsing a person', () => {
-  it.each(['garden-man', 'garden-woman', 'studio-man', 'studio-woman'] as const)('labels %s', async (name) => {
+  it.each(['office-man', 'standing-man', 'garden-woman'] as const)('labels %s', async (name) => {
     const { shares, shareAt, between } = await labelsIn(await readPhoto(name))
     expect(shareAt(between('leftEye', 'mouthRight'), 'face')).toBeGreaterThan(0.9)
     expect(shareAt(between('leftElbow', 'leftWrist'), 'arms')).toBeGreaterThan(0.8)
