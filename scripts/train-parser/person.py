@@ -150,8 +150,9 @@ def random_arm(rng):
 class Person:
     """A random person: pose, skin, clothes, shoes, hair and accessories, in this order, as the layers of `scene`."""
 
-    def __init__(self, body, rng, fabrics):
-        self.body, self.figure, self.rng, self.fabrics, self.scene = body, body.figure, rng, fabrics, Scene()
+    def __init__(self, body, rng, fabrics, garments):
+        self.body, self.figure, self.rng, self.scene = body, body.figure, rng, Scene()
+        self.fabrics, self.garments_by_label = fabrics, garments
         mesh = self.figure.mesh
         placed = mesh.transforms(body.vertices, *random_pose(rng))
         self.yaw = float(rng.normal(0, 22) if rng.random() < 0.88 else rng.uniform(-180, 180))
@@ -175,6 +176,13 @@ class Person:
 
     def random_fabric(self):
         return np.ascontiguousarray(self.fabrics[self.rng.integers(len(self.fabrics))])
+
+    def random_cloth(self, label):
+        """A photo, and whether it shows a whole garment of this label rather than a piece of fabric."""
+        if self.rng.random() < 0.35:
+            return self.random_fabric(), False
+        photos = self.garments_by_label[label]
+        return np.ascontiguousarray(photos[self.rng.integers(len(photos))]), True
 
     def random_colour(self):
         rng = self.rng
@@ -232,7 +240,7 @@ class Person:
         triangles, vertices, colours = take(self.figure.eyes, self.vertices, colours)
         self.scene.add(vertices, triangles, Label.FACE, colours, shine=0.2)
 
-    def add_shell(self, kind, label, offset, cut, fabric, colour, *, flare=0.0, sleeve_width=0.0, leg_width=0.0):
+    def add_shell(self, kind, label, offset, cut, cloth, colour, *, flare=0.0, sleeve_width=0.0, leg_width=0.0):
         """A garment `offset` m off the skin. Kinds: upper, coat (upper with a skirt from the hips where its hem is below), legs, skirt."""
         rng, body, figure = self.rng, self.body, self.figure
         vertices, normals = body.vertices, body.normals
@@ -246,18 +254,34 @@ class Person:
             offsets = offsets * (0.4 + 0.6 * np.clip((0.05 - over_hips) / 0.35, 0, 1)) * (1 + leg_width * np.clip(leg - 0.3, 0, 2))
             offsets = offsets * np.where(normals[:, 0] * np.sign(vertices[:, 0]) < -0.3, 0.5, 1)
         shell = vertices + normals * offsets[:, None]
-        scale = rng.uniform(0.9, 2.6)
-        texture = np.stack([(vertices[:, 0] + 0.3 * vertices[:, 1]) * scale + rng.random(), -vertices[:, 2] * scale + rng.random()], 1)
+        fabric, is_garment = cloth
+        texture = self.spread_garment(cut) if is_garment else self.spread_fabric()
         shadows = 0.28 * smooth_noise(rng, vertices * (1, 1, 0.45), 38) * rng.random() + 0.14 * self.coarse_folds * rng.random()
         colours = colour * np.clip(1 + shadows, 0.4, 1.5)[:, None]
         if label in (Label.TOP, Label.OUTER) and rng.random() < (0.5 if label == Label.OUTER else 0.2):
             # A seam, a zip or a button facing.
             colours[(abs(vertices[:, 0]) < 0.012) & (normals[:, 1] < 0)] *= rng.uniform(0.4, 1.5)
         if kind in ("skirt", "coat"):
-            self.widen_skirt(shell, flare)
+            self.widen_skirt(shell, flare, colours)
         triangles = self.shell_triangles(kind, cut.hem < -0.05)
         triangles, shell, moves, places, texture, colours = take(triangles, shell, self.moves, body.places, texture, colours)
         self.scene.add(self.posed(shell, moves), triangles, label, colours, places=places, texture=texture, cut=cut, fabric=fabric)
+
+    def spread_fabric(self):
+        rng, (x, y, z) = self.rng, self.body.vertices.T
+        scale = rng.uniform(0.9, 2.6)
+        return np.stack([(x + 0.3 * y) * scale + rng.random(), -z * scale + rng.random()], 1)
+
+    def spread_garment(self, cut):
+        """Places of the vertices in the photo of a garment: from its top to its end, sleeves like the sides of its lower half."""
+        rng, body = self.rng, self.body
+        (x, y, z), (arm, leg, over_hips) = body.vertices.T, (body.places[:, k] for k in (ALONG_ARM, ALONG_LEG, OVER_HIPS))
+        is_worn = (over_hips > max(cut.hem, -1.2)) & (over_hips < cut.top) & (leg < cut.leg) & (arm < -0.2) & (z < body.neck[2])
+        top, bottom = z[is_worn].max(), z[is_worn].min()
+        side = rng.choice([-1, 1]) * 0.5 / (0.19 * body.size * rng.uniform(0.85, 1.2))
+        is_arm = self.figure.arm > 0.5
+        across = np.where(is_arm, 0.15 + y * side * 0.6, 0.5 + x * side)
+        return np.stack([across, np.where(is_arm, 0.45 + 0.25 * arm, (top - z) / (top - bottom))], 1)
 
     def shell_triangles(self, kind, is_long):
         figure, over_hips = self.figure, self.body.places[:, OVER_HIPS]
@@ -272,14 +296,16 @@ class Person:
             return np.concatenate([figure.tights[is_arm | (top > -0.02)], skirt])
         return figure.tights[(figure.leg[figure.tights].min(1) < 0.5) | (top > -0.1)]
 
-    def widen_skirt(self, shell, flare):
-        """Widen it downwards, and give it folds."""
+    def widen_skirt(self, shell, flare, colours):
+        """Widen it downwards, and give it folds or pleats."""
         rng, used, middle = self.rng, np.unique(self.figure.skirt), self.body.hip[:2]
         below = np.clip(-self.body.places[used, OVER_HIPS], 0, 1.2)[:, None]
         offsets = (shell[used, :2] - middle) * (1 + flare * below)
         phase = rng.uniform(0, 6.3)
         angles = np.arctan2(offsets[:, 1], offsets[:, 0])[:, None]
-        shell[used, :2] = middle + offsets * (1 + rng.uniform(0, 0.09) * below * np.sin(angles * rng.integers(5, 14) + phase))
+        waves = np.sin(angles * (rng.integers(5, 14) if rng.random() < 0.7 else rng.integers(20, 40)) + phase)
+        shell[used, :2] = middle + offsets * (1 + rng.uniform(0, 0.09) * below * waves)
+        colours[used] *= 1 + rng.uniform(0, 0.25) * waves * np.minimum(1, 4 * below)
 
     def random_sleeve(self):
         return pick(self.rng, (-0.25, 0.02), (0.25, 0.7), (0.8, 1.4), (1.75, 1.95), shares=[0.2, 0.27, 0.13, 0.4])
@@ -306,9 +332,9 @@ class Person:
         leg = 1.97 if kind < 0.7 else rng.uniform(0.15, 1.0) if kind < 0.87 else rng.uniform(1.3, 1.95)
         offset = pick(rng, (0.003, 0.007), (0.008, 0.016), (0.016, 0.03), shares=[0.45, 0.35, 0.2]) * self.body.size
         cut = Cut(top=self.waist, sleeve=-0.2, leg=leg)
-        fabric, colour = self.random_fabric(), tint(rng)
+        cloth, colour = self.random_cloth(Label.BOTTOM), tint(rng)
         self.add_shell(
-            "legs", Label.BOTTOM, offset, cut, fabric, colour, leg_width=pick(rng, 0, (0, 0.5), (0.5, 2.2), shares=[0.5, 0.3, 0.2])
+            "legs", Label.BOTTOM, offset, cut, cloth, colour, leg_width=pick(rng, 0, (0, 0.5), (0.5, 2.2), shares=[0.5, 0.3, 0.2])
         )
 
     def add_skirt(self):
@@ -316,11 +342,11 @@ class Person:
         hem = -pick(rng, (0.2, 0.5), (0.45, 0.9), shares=[0.65, 0.35])
         offset = rng.uniform(0.006, 0.02)
         cut = Cut(hem=hem, top=self.waist + 0.04, hem_wave=pick(rng, 0, (0, 0.02)))
-        fabric, colour = self.random_fabric(), tint(rng)
-        self.add_shell("skirt", Label.SKIRT, offset, cut, fabric, colour, flare=pick(rng, (-0.25, 0.1), (0.1, 0.9)))
+        cloth, colour = self.random_cloth(Label.SKIRT), tint(rng)
+        self.add_shell("skirt", Label.SKIRT, offset, cut, cloth, colour, flare=pick(rng, (-0.25, 0.1), (0.1, 0.9)))
         # What reaches up to the top.
         cut = Cut(hem=-0.06, top=self.waist + 0.05, sleeve=-0.2)
-        self.add_shell("legs", Label.SKIRT, 0.008, cut, fabric, self.scene.layers[-1]["colours"][0])
+        self.add_shell("legs", Label.SKIRT, 0.008, cut, (cloth[0], False), self.scene.layers[-1]["colours"][0])
 
     def add_top(self):
         rng = self.rng
@@ -330,18 +356,18 @@ class Person:
         wave = 0 if self.is_tucked else 0.015 * rng.random()
         offset = (min(self.looseness, 0.018) if self.is_tucked else max(self.looseness, 0.012)) * self.body.size
         cut = Cut(hem=hem, hem_wave=wave, **self.random_neckline(), sleeve=self.random_sleeve())
-        fabric, colour, flare = self.random_fabric(), tint(rng), rng.uniform(-0.1, 0.8)
+        cloth, colour, flare = self.random_cloth(Label.TOP), tint(rng), rng.uniform(-0.1, 0.8)
         kind = "coat" if hem < -0.05 else "upper"
-        self.add_shell(kind, Label.TOP, offset, cut, fabric, colour, flare=flare, sleeve_width=pick(rng, 0, (0, 1)))
+        self.add_shell(kind, Label.TOP, offset, cut, cloth, colour, flare=flare, sleeve_width=pick(rng, 0, (0, 1)))
 
     def add_dress(self):
         rng = self.rng
-        hem = -pick(rng, (0.22, 0.55), (0.5, 0.95), shares=[0.7, 0.3])
+        hem = -pick(rng, (0.22, 0.55), (0.5, 0.98), shares=[0.6, 0.4])
         wave = pick(rng, 0, (0, 0.03))
         cut = Cut(hem=hem, hem_wave=wave, **self.random_neckline(), sleeve=self.random_sleeve())
         offset = pick(rng, (0.006, 0.012), (0.012, 0.03)) * self.body.size
-        fabric, colour, flare = self.random_fabric(), tint(rng), pick(rng, (-0.2, 0.1), (0.1, 0.9))
-        self.add_shell("coat", Label.DRESS, offset, cut, fabric, colour, flare=flare, sleeve_width=pick(rng, 0, (0, 0.8)))
+        cloth, colour, flare = self.random_cloth(Label.DRESS), tint(rng), pick(rng, (-0.2, 0.1), (0.1, 0.9))
+        self.add_shell("coat", Label.DRESS, offset, cut, cloth, colour, flare=flare, sleeve_width=pick(rng, 0, (0, 0.8)))
 
     def add_outer(self):
         rng = self.rng
@@ -349,12 +375,12 @@ class Person:
         neckline = rng.uniform(-0.03, 0.05)
         cut = Cut(hem=hem, neckline=neckline, sleeve=pick(rng, (1.75, 1.97), (0.9, 1.7), (-0.2, 0), shares=[0.75, 0.15, 0.1]))
         if rng.random() < 0.8:
-            cut = cut._replace(opening=rng.uniform(0.005, 0.09), opening_flare=rng.uniform(0, 0.16), opening_middle=rng.normal(0, 0.015))
+            cut = cut._replace(opening=rng.uniform(0.005, 0.12), opening_flare=rng.uniform(0, 0.16), opening_middle=rng.normal(0, 0.015))
         if rng.random() < 0.5:
             cut = cut._replace(neckline_depth=rng.uniform(0.1, 0.3), neckline_width=rng.uniform(0.06, 0.13))
         offset = max(self.looseness, 0.016) * self.body.size * rng.uniform(1.3, 2.2)
-        fabric, colour, flare = self.random_fabric(), tint(rng), rng.uniform(-0.05, 0.5)
-        self.add_shell("coat", Label.OUTER, offset, cut, fabric, colour, flare=flare, sleeve_width=rng.uniform(0, 0.5))
+        cloth, colour, flare = self.random_cloth(Label.OUTER), tint(rng), rng.uniform(-0.05, 0.5)
+        self.add_shell("coat", Label.OUTER, offset, cut, cloth, colour, flare=flare, sleeve_width=rng.uniform(0, 0.5))
 
     def add_shoes(self):
         """Socks, then high shoes, low shoes, or shoes that leave the instep bare."""
@@ -389,7 +415,7 @@ class Person:
     def add_hair(self):
         """A cap of hair, then strands down from it, or a bun and a tail."""
         rng, body, triangles = self.rng, self.body, self.figure.skin
-        self.has_hat = rng.random() < 0.14
+        self.has_hat = rng.random() < 0.2
         if not self.has_hair:
             return
         volume = pick(rng, (0.003, 0.012), (0.012, 0.035), shares=[0.4, 0.6])
@@ -465,11 +491,12 @@ class Person:
             self.add_hat()
         if rng.random() < 0.28:
             self.add_glasses()
-        if rng.random() < 0.12:
+        if rng.random() < 0.18:
             self.add_scarf()
+        self.add_bands()
         if rng.random() < 0.26:  # a belt
             cut = Cut(hem=self.waist - 0.03, top=self.waist + 0.015, sleeve=-0.2)
-            self.add_shell("legs", Label.ACCESSORY, 0.028, cut, None, self.random_colour())
+            self.add_shell("legs", Label.ACCESSORY, 0.028, cut, (None, False), self.random_colour())
         for _ in range(rng.choice([0, 1, 2], p=[0.4, 0.48, 0.12])):
             self.add_bag()
 
@@ -502,10 +529,24 @@ class Person:
             vertices, triangles = ellipsoid(centre, np.array([0.12, 0.115, 0.045]) * rng.uniform(0.9, 1.35))
             vertices = vertices + 0.008 * smooth_noise(rng, vertices, 40)[:, None]
             self.scene.add(vertices, triangles, Label.ACCESSORY, tint(rng), texture=vertices[:, [0, 2]] * 2, fabric=fabric)
-        if rng.random() < 0.6:
-            centre = neck + self.turn @ [rng.normal(0, 0.06), -0.15, -rng.uniform(0.15, 0.3)]
-            vertices, triangles = ellipsoid(centre, np.array([0.05, 0.03, 0.22]) * rng.uniform(0.8, 1.5))
+        for _ in range(rng.integers(0, 3)):
+            centre = neck + self.turn @ [rng.normal(0, 0.08), -0.15, -rng.uniform(0.15, 0.35)]
+            vertices, triangles = ellipsoid(centre, np.array([0.06, 0.03, 0.24]) * rng.uniform(0.7, 1.6, 3), None, 14, 0.7)
+            vertices = vertices + 0.01 * smooth_noise(rng, vertices, 30)[:, None]
             self.scene.add(vertices, triangles, Label.ACCESSORY, tint(rng), texture=vertices[:, [0, 2]] * 2, fabric=fabric, nearer=0.04)
+
+    def add_bands(self):
+        """Bracelets, watches or gloves."""
+        rng, figure, triangles = self.rng, self.figure, self.figure.skin
+        arm, x = self.body.places[triangles, ALONG_ARM].mean(1), self.body.vertices[triangles, 0].mean(1)
+        is_arm = figure.arm[triangles].mean(1) > 0.5
+        if rng.random() < 0.05:
+            self.add_footwear(Label.ACCESSORY, is_arm & (arm > rng.uniform(1.8, 2)), 0.004, self.random_colour())
+        for sign in (-1, 1):
+            if rng.random() < 0.2:
+                start = rng.uniform(1.7, 1.9)
+                part = is_arm & (x * sign > 0) & (arm > start) & (arm < start + rng.uniform(0.06, 0.2))
+                self.add_footwear(Label.ACCESSORY, part, rng.uniform(0.004, 0.012), self.random_colour(), None, 0.4 * rng.random())
 
     def add_bag(self):
         """In the hand, on a strap over a shoulder, or a clutch."""

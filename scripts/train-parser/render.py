@@ -9,7 +9,7 @@ from guides import HEIGHT, WIDTH
 from layers import rasterise, shade, vertex_normals
 from mesh import SKIN_VERTICES
 from person import BODIES, Person
-from scenery import make_background, to_picture
+from scenery import GARMENTS, make_background, to_picture
 
 
 class Camera:
@@ -46,16 +46,18 @@ class Camera:
 
 
 class Renderer:
-    """Pictures of random people of a figure, in fabrics and before backgrounds as `save_scenery` makes them."""
+    """Pictures of random people of a figure, with the fabrics, garments and backgrounds of the folder that `save_scenery` wrote."""
 
-    def __init__(self, figure, fabrics, backgrounds):
-        self.figure, self.fabrics, self.backgrounds = figure, fabrics, backgrounds
+    def __init__(self, figure, folder):
+        self.figure = figure
+        self.fabrics, self.backgrounds = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("fabrics", "backgrounds"))
+        self.garments = {label: np.load(folder / f"garments-{label.name.lower()}.npy", mmap_mode="r") for label in set(GARMENTS.values())}
         # The last people: others far behind a person are background.
         self.crowd = []
 
     def render(self, rng):
         """HEIGHT × WIDTH × 3 and the labels, 0 to 255, and the person's joints in px, which may be beyond the picture."""
-        person = Person(self.figure.body(rng.integers(BODIES)), rng, self.fabrics)
+        person = Person(self.figure.body(rng.integers(BODIES)), rng, self.fabrics, self.garments)
         ground = [0, 0, person.vertices[:SKIN_VERTICES, 2].min()]
         camera = Camera(rng, person.vertices[:SKIN_VERTICES] - ground)
         image, cover, labels = self.draw(rng, person.scene, camera, ground)

@@ -6,22 +6,26 @@ import random
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
+from scipy.ndimage import binary_erosion, distance_transform_edt
 
-from guides import HEIGHT, WIDTH, open_session
+from guides import HEIGHT, WIDTH, Label, open_session
 
 # How many photos of each label of clothing-dataset are used.
-PHOTOS = dict(
-    zip(("T-Shirt", "Longsleeve", "Pants", "Shorts", "Shirt", "Dress", "Skirt", "Outwear"), (130, 130, 150, 90, 120, 260, 155, 210))
-)
-PHOTOS |= dict(zip(("Blazer", "Hoodie", "Shoes", "Hat", "Polo", "Undershirt", "Top", "Blouse"), (109, 80, 120, 80, 40, 40, 43, 23)))
+PHOTOS = {"T-Shirt": 65, "Longsleeve": 65, "Pants": 80, "Shorts": 40, "Shirt": 60, "Dress": 130, "Skirt": 90, "Outwear": 110}
+PHOTOS |= {"Blazer": 60, "Hoodie": 40, "Shoes": 25, "Hat": 20, "Polo": 20, "Undershirt": 15, "Top": 20, "Blouse": 15}
+# What photos of these labels are textures of as a whole; hoods, collars, zips and waists are where they belong.
+GARMENTS = {"Pants": Label.BOTTOM, "Shorts": Label.BOTTOM, "Dress": Label.DRESS, "Skirt": Label.SKIRT}
+GARMENTS |= {"Outwear": Label.OUTER, "Blazer": Label.OUTER}
+GARMENTS |= dict.fromkeys(("T-Shirt", "Longsleeve", "Shirt", "Hoodie", "Polo", "Undershirt", "Top", "Blouse"), Label.TOP)
 FABRIC_SIDE = 256
 PAINTED_FABRICS = 300
 
 
 def save_scenery(photos, small, salience, folder):
-    """Write fabrics.npy (count × 256 × 256 × 3) and backgrounds.npy (count × HEIGHT × WIDTH × 3), 0 to 255."""
+    """Write fabrics.npy and garments-LABEL.npy (count × 256 × 256 × 3) and backgrounds.npy (count × HEIGHT × WIDTH × 3), 0 to 255."""
     rng = np.random.default_rng(3)
     fabrics, backgrounds = [paint_fabric(rng) for _ in range(PAINTED_FABRICS)], []
+    garments = {label: [] for label in GARMENTS.values()}
     session = open_session(salience)
     for file, label in list_photos(photos, small):
         photo = Image.open(file).convert("RGB")
@@ -30,13 +34,18 @@ def save_scenery(photos, small, salience, folder):
         mask = Image.fromarray((255 * session.run(None, {"image": image})[0][0, :, :, 0]).astype(np.uint8))
         mask = np.asarray(mask.resize(photo.size, Image.Resampling.BILINEAR))
         fabric = None if label in ("Shoes", "Hat") else cut_fabric(photo, mask > 200)
+        garment = cut_garment(photo, mask > 150) if label in GARMENTS else None
+        if garment is not None:
+            garments[GARMENTS[label]].append(garment)
         background = cut_background(photo, mask > 25)
         fabrics += [] if fabric is None else [fabric]
         backgrounds += [] if background is None else [background]
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / "fabrics.npy", np.stack(fabrics))
     np.save(folder / "backgrounds.npy", np.stack(backgrounds))
-    print(len(fabrics), "fabrics,", len(backgrounds), "backgrounds")
+    for label, images in garments.items():
+        np.save(folder / f"garments-{label.name.lower()}.npy", np.stack(images))
+    print(len(fabrics), "fabrics,", len(backgrounds), "backgrounds,", sum(map(len, garments.values())), "garments")
 
 
 def list_photos(photos, small):
@@ -66,6 +75,20 @@ def cut_fabric(photo, mask):
         if inside.size == side * side and inside.mean() > 0.985:
             return np.asarray(photo.crop((left, top, left + side, top + side)).resize((FABRIC_SIDE,) * 2, Image.Resampling.BICUBIC))
     return None
+
+
+def cut_garment(photo, mask):
+    """The garment from its top to its end, as wide as it is at half of its height; its colours go on beyond its edges."""
+    rows = np.where(mask.mean(1) > 0.03)[0]
+    if not 0.1 < mask.mean() < 0.9 or np.ptp(rows) < 100:
+        return None
+    top, bottom = rows[0], rows[-1]
+    middle = np.where(mask[(3 * top + 2 * bottom) // 5 : (2 * top + 3 * bottom) // 5].mean(0) > 0.5)[0]
+    if np.ptp(middle) < 50 if len(middle) else True:
+        return None
+    nearest = distance_transform_edt(~binary_erosion(mask, iterations=3), return_distances=False, return_indices=True)
+    filled = Image.fromarray(np.asarray(photo)[tuple(nearest)])
+    return np.asarray(filled.resize((FABRIC_SIDE,) * 2, Image.Resampling.BICUBIC, (middle[0], top, middle[-1] + 1, bottom + 1)))
 
 
 def cut_background(photo, mask):
