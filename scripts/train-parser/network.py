@@ -19,6 +19,8 @@ WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77
 STAGES = [(1, 1, 1), (2, 2, 6), (2, 2, 6), (3, 2, 6), (3, 1, 6), (4, 2, 6)]
 # Blocks that give features at strides 4, 8, 16 and 32, and their channels.
 FEATURES = {2: 24, 4: 40, 10: 112, 14: 192}
+# Added to the logits by label: photos have other shares of the labels than rendered pictures, where rare labels also weigh more in the loss.
+BIASES = (0.9, -0.6, -1.5, -0.6, -1.2, -1.2, 0.0, 0.6, 0.6, -1.8, 0.0, 0.3, 0.6)
 # Arrays of the files of rendered pictures that training reads: features by stride, guides, labels at stride 4.
 TRAINED_ON = ("features4", "features8", "features16", "features32", "guides", "targets")
 
@@ -191,9 +193,10 @@ class Parser(nn.Module):
     def __init__(self, trunk, decoder):
         super().__init__()
         self.trunk, self.decoder = trunk, decoder
+        self.register_buffer("biases", torch.tensor(BIASES).view(1, -1, 1, 1))
 
     def forward(self, image, guides):
-        return self.decoder(*self.trunk(image), guides)[0]
+        return self.decoder(*self.trunk(image), guides)[0] + self.biases
 
 
 def export(trunk, decoder, file):
