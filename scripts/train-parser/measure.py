@@ -9,9 +9,10 @@ import numpy as np
 from PIL import Image
 from scipy.io import loadmat
 from scipy.ndimage import binary_dilation
+from scipy.special import softmax
 
 import guides
-from guides import HEIGHT, IGNORED, WIDTH, Label, crop, draw_guides, find_box, find_pose, locate
+from guides import HEIGHT, IGNORED, STRIDE, WIDTH, Label, crop, draw_guides, find_box, find_pose, locate
 
 PHOTOS = 1004
 # Labels of the data set by ours; all others are accessories.
@@ -44,7 +45,8 @@ def measure(parser, samples):
     for number, (picture, maps, box, truth) in enumerate(samples):
         image = np.asarray(picture, np.float32).transpose(2, 0, 1)[None] / 255
         logits = parser.run(["labels"], {"image": image, "guides": maps[None]})[0][0]
-        found = place(with_mask(logits, maps[0]), box, truth.shape)
+        shares = agree(softmax(logits, 0), to_cells(image[0], STRIDE).transpose(1, 2, 0))
+        found = place(with_mask(np.log(shares + 1e-9), maps[0]), box, truth.shape)
         known = truth < len(Label)
         pairs = truth[known].astype(int) * len(Label) + found[known]
         halves[number % 2] += np.bincount(pairs, minlength=halves[0].size).reshape(halves[0].shape)
@@ -58,6 +60,33 @@ def measure(parser, samples):
     tuned, held_out = (np.mean([share(label, confusion=half) for label in Label]) for half in halves)
     print(f"mean {np.mean(list(shares.values())):.3f}; {tuned:.3f} where choices were made, {held_out:.3f} of the others")
     print(" ".join(f"{name} {value:.3f}" for name, value in (shares | {name: share(*labels) for name, labels in SUMS.items()}).items()))
+
+
+def to_cells(values, side):
+    """Means of side × side of the last two dimensions."""
+    *others, height, width = values.shape
+    return values.reshape(*others, height // side, side, width // side, side).mean((-3, -1))
+
+
+def agree(shares, colours):
+    """Shares of labels, which agree among cells of like colours (0 to 1, rows × columns × 3); as worker/vision/person/agree.ts."""
+    rows, columns = np.where(shares[Label.BACKGROUND] < 0.9)
+    rows2, columns2 = np.where(to_cells(shares[Label.BACKGROUND], 2) < 0.9)
+    colours2 = to_cells(colours.transpose(2, 0, 1), 2).transpose(1, 2, 0)
+
+    def squares(values, others, deviation):
+        return ((values[:, None] - others[None]) ** 2).sum(2) / (2 * deviation**2)
+
+    exponents = squares(np.stack([columns, rows], 1) + 0.5, 2 * np.stack([columns2, rows2], 1) + 1.0, 24)
+    exponents += squares(colours[rows, columns], colours2[rows2, columns2], 0.04)
+    weights = np.where(exponents > 5, 0, np.exp(-exponents))
+    weights /= weights.sum(1, keepdims=True) + 1e-9
+    agreed = shares
+    for _ in range(2):
+        heard = to_cells(agreed, 2)[:, rows2, columns2] @ weights.T
+        agreed, found = agreed.copy(), shares[:, rows, columns] * np.maximum(heard, 0.01)
+        agreed[:, rows, columns] = found / found.sum(0)
+    return agreed
 
 
 def with_mask(logits, mask):

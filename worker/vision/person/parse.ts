@@ -1,9 +1,11 @@
 import type { Session } from '../../inference/session.ts'
-import { createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
+import { type Colours, createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
+import { reduceByFactor } from '../raster/reduce.ts'
 import { warpAffinePlane } from '../raster/sample.ts'
 import { clamp } from '../raster/statistics.ts'
 import { between, distance } from '../raster/vector.ts'
+import { agree } from './agree.ts'
 import type { Box, LandmarkName, Person } from './person.ts'
 import { viewRegion } from './region.ts'
 
@@ -43,11 +45,13 @@ export async function parsePerson(pyramid: Pyramid, person: Person, session: Ses
   const maps = drawGuides(person, { box, size: pyramid.size })
   const guides = new Float32Array(maps.length * GRID.width * GRID.height)
   for (const [k, { data }] of maps.entries()) guides.set(data, k * data.length)
+  const image = drawCrop(pyramid, box)
   const { labels } = await session.run({
-    image: { shape: [1, 3, CROP.height, CROP.width], data: drawCrop(pyramid, box) },
+    image: { shape: [1, 3, CROP.height, CROP.width], data: image },
     guides: { shape: [1, maps.length, GRID.height, GRID.width], data: guides },
   })
-  return { box, shares: sharesOf(labels.data) }
+  const planes = agree(sharesOf(labels.data), coloursOf(image))
+  return { box, shares: Object.fromEntries(LABELS.map((label, k) => [label, planes[k]])) as Record<Label, Plane> }
 }
 
 // Around the person's mask and visible landmarks, with a margin.
@@ -212,7 +216,16 @@ function drawCells(valueAt: (column: number, row: number) => number): Plane {
   return plane
 }
 
-function sharesOf(logits: Float32Array): Record<Label, Plane> {
+function coloursOf(image: Float32Array): Colours {
+  const data = new Float32Array(3 * GRID.width * GRID.height)
+  for (let c = 0; c < 3; c++) {
+    const channel = { ...CROP, data: image.subarray((c * image.length) / 3, ((c + 1) * image.length) / 3) }
+    for (const [i, value] of reduceByFactor(channel, CROP.width / GRID.width).data.entries()) data[3 * i + c] = value
+  }
+  return { ...GRID, channels: 3, data }
+}
+
+function sharesOf(logits: Float32Array): Plane[] {
   const count = GRID.width * GRID.height
   const shares = new Float32Array(logits.length)
   for (let i = 0; i < count; i++) {
@@ -222,6 +235,5 @@ function sharesOf(logits: Float32Array): Record<Label, Plane> {
     for (let at = i; at < logits.length; at += count) sum += shares[at] = Math.exp(logits[at] - highest)
     for (let at = i; at < logits.length; at += count) shares[at] /= sum
   }
-  const planes = LABELS.map((label, k) => [label, { ...GRID, data: shares.subarray(k * count, (k + 1) * count) }])
-  return Object.fromEntries(planes)
+  return LABELS.map((_, k) => ({ ...GRID, data: shares.subarray(k * count, (k + 1) * count) }))
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPair } from '../../../../scripts/quality/pair.ts'
 import { readPhoto } from '../../../../scripts/quality/photos.ts'
+import type { Session } from '../../../../worker/inference/session.ts'
 import { LABELS, type Label, parsePerson } from '../../../../worker/vision/person/parse.ts'
 import type { LandmarkName } from '../../../../worker/vision/person/person.ts'
 import { countSet, intersect, union } from '../../../../worker/vision/raster/mask.ts'
@@ -43,6 +44,18 @@ describe('parsing a person', () => {
       const { top } = await partsOf(figure.bitmap, await personIn(figure.bitmap))
       expect(overlap(top, figure.parts.top), person).toBeGreaterThan(0.85)
     }
+  })
+
+  it('gives a spot of a shirt the label of the rest of it', async () => {
+    const photo = await readPhoto('standing-man')
+    const [width, height] = [64, 96]
+    const data = new Float32Array(LABELS.length * width * height)
+    data.fill(2, LABELS.indexOf('top') * width * height, (LABELS.indexOf('top') + 1) * width * height)
+    const spot = LABELS.indexOf('dress') * width * height + 40 * width + 32
+    data[spot] = 3
+    const session = { run: async () => ({ labels: { data, dims: [1, LABELS.length, height, width] } }) }
+    const { shares } = await parsePerson(createPyramid(photo), await personIn(photo), session as unknown as Session)
+    expect(shares.top.data[40 * width + 32]).toBeGreaterThan(0.5)
   })
 
   it('divides each cell among the labels, also where the box exceeds the photo', async () => {
