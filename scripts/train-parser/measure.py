@@ -31,6 +31,7 @@ NAMES = {
 # The data set has one label for all skin.
 SKIN = 100
 NAMES[SKIN] = "skin"
+AGREEING = (Label.LEGS, Label.TOP, Label.OUTER, Label.BOTTOM, Label.SKIRT, Label.DRESS, Label.SHOES, Label.ACCESSORY)
 SUMS = {
     "top+outer": (Label.TOP, Label.OUTER),
     "bottom+skirt": (Label.BOTTOM, Label.SKIRT),
@@ -69,24 +70,26 @@ def to_cells(values, side):
 
 
 def agree(shares, colours):
-    """Shares of labels, which agree among cells of like colours (0 to 1, rows × columns × 3); as worker/vision/person/agree.ts."""
-    rows, columns = np.where(shares[Label.BACKGROUND] < 0.9)
-    rows2, columns2 = np.where(to_cells(shares[Label.BACKGROUND], 2) < 0.9)
+    """Shares of labels, of which AGREEING agree among cells of like colours (0 to 1, rows × columns × 3); as worker/vision/person/agree.ts."""
+    before = agreed = shares[list(AGREEING)]
+    total, total2 = before.sum(0), to_cells(before.sum(0), 2)
+    (rows, columns), (rows2, columns2) = np.where(total > 0.1), np.where(total2 > 0.1)
     colours2 = to_cells(colours.transpose(2, 0, 1), 2).transpose(1, 2, 0)
 
-    def squares(values, others, deviation):
+    def exponents(values, others, deviation):
         return ((values[:, None] - others[None]) ** 2).sum(2) / (2 * deviation**2)
 
-    exponents = squares(np.stack([columns, rows], 1) + 0.5, 2 * np.stack([columns2, rows2], 1) + 1.0, 24)
-    exponents += squares(colours[rows, columns], colours2[rows2, columns2], 0.04)
-    weights = np.where(exponents > 5, 0, np.exp(-exponents))
-    weights /= weights.sum(1, keepdims=True) + 1e-9
-    agreed = shares
+    unlike = exponents(np.stack([columns, rows], 1) + 0.5, 2 * np.stack([columns2, rows2], 1) + 1.0, 24)
+    unlike += exponents(colours[rows, columns], colours2[rows2, columns2], 0.04)
+    weights = np.where(unlike > 5, 0, np.exp(-unlike)).T
     for _ in range(2):
-        heard = to_cells(agreed, 2)[:, rows2, columns2] @ weights.T
-        agreed, found = agreed.copy(), shares[:, rows, columns] * np.maximum(heard, 0.01)
-        agreed[:, rows, columns] = found / found.sum(0)
-    return agreed
+        heard = to_cells(agreed, 2)[:, rows2, columns2] @ weights
+        found = before[:, rows, columns] * np.maximum(heard / (heard.sum(0) + 1e-9), 0.01)
+        agreed = before.copy()
+        agreed[:, rows, columns] = found / found.sum(0) * total[rows, columns]
+    shares = shares.copy()
+    shares[list(AGREEING)] = agreed
+    return shares
 
 
 def with_mask(logits, mask):

@@ -1,4 +1,4 @@
-import type { Colours, Plane } from '../raster/plane.ts'
+import { type Colours, createPlane, type Plane } from '../raster/plane.ts'
 import { reduceByFactor, reduceColoursByFactor } from '../raster/reduce.ts'
 
 // Deviations of the distance of two cells, in cells, and of their colours, 0 to 1, in the weight of what one says to the other.
@@ -9,18 +9,20 @@ const LIMIT = 5
 // Cells listen to means of FACTOR × FACTOR cells.
 const FACTOR = 2
 const ROUNDS = 2
-// Cells with a higher share of background are left alone, and get no say.
-const OUTSIDE = 0.9
+// Cells with a lower share of all these labels are left alone, and get no say.
+const ABSENT = 0.1
 // No label becomes less likely than by this in a round.
 const LEAST = 0.01
 
 /**
- * Shares of labels that agree among cells of like colours that are not far from each other, so that a garment gets one label everywhere.
- * The first of the planes is the background; `colours` are sRGB in 0 to 1, one a cell.
+ * Shares of labels, a plane each, that agree among cells of like colours that are not far from each other, so that a garment gets one
+ * label everywhere. The sum of the labels in each cell stays. `colours` are sRGB in 0 to 1, one a cell.
  */
 export function agree(planes: readonly Plane[], colours: Colours): Plane[] {
-  const cells = placeCells(planes[0], colours, 1)
-  const others = placeCells(reduceByFactor(planes[0], FACTOR), reduceColoursByFactor(colours, FACTOR), FACTOR)
+  const total = createPlane(planes[0])
+  for (const { data } of planes) for (let i = 0; i < data.length; i++) total.data[i] += data[i]
+  const cells = placeCells(total, colours, 1)
+  const others = placeCells(reduceByFactor(total, FACTOR), reduceColoursByFactor(colours, FACTOR), FACTOR)
   const links = linkCells(cells, others)
   let agreed = [...planes]
   for (let round = 0; round < ROUNDS; round++) {
@@ -30,13 +32,13 @@ export function agree(planes: readonly Plane[], colours: Colours): Plane[] {
       const from = k * planes.length
       let sum = 0
       for (const [label, { data }] of agreed.entries()) sum += data[i] *= Math.max(LEAST, heard[from + label])
-      for (const { data } of agreed) data[i] /= sum
+      for (const { data } of agreed) data[i] *= total.data[i] / sum
     }
   }
   return agreed
 }
 
-/** Cells that are not just background. */
+/** Cells that show the labels. */
 interface Cells {
   /** In the grid. */
   readonly indices: readonly number[]
@@ -46,11 +48,11 @@ interface Cells {
 
 const FEATURES = 5
 
-function placeCells(background: Plane, { data }: Colours, factor: number): Cells {
-  const indices = [...background.data.keys()].filter((i) => background.data[i] < OUTSIDE)
+function placeCells(total: Plane, { data }: Colours, factor: number): Cells {
+  const indices = [...total.data.keys()].filter((i) => total.data[i] > ABSENT)
   const features = new Float32Array(FEATURES * indices.length)
   for (const [k, i] of indices.entries()) {
-    const place = [i % background.width, Math.floor(i / background.width)]
+    const place = [i % total.width, Math.floor(i / total.width)]
     for (let d = 0; d < 2; d++) features[FEATURES * k + d] = (factor * (place[d] + 0.5)) / (REACH * Math.SQRT2)
     for (let c = 0; c < 3; c++) features[FEATURES * k + 2 + c] = data[3 * i + c] / (LIKENESS * Math.SQRT2)
   }
@@ -85,7 +87,7 @@ function valuesOf(planes: readonly Plane[], { indices }: Cells): Float32Array[] 
   return indices.map((i) => Float32Array.from(means, (mean) => mean[i]))
 }
 
-/** What each cell hears of each label: means of the others' values by weight. */
+/** The share of each label in what each cell hears: the others' values by weight. */
 function listen({ ends, to, weights }: Links, values: readonly Float32Array[]): Float32Array {
   const count = values[0]?.length ?? 0
   const heard = new Float32Array(ends.length * count)
@@ -93,11 +95,10 @@ function listen({ ends, to, weights }: Links, values: readonly Float32Array[]): 
     const start = k * count
     let sum = 1e-9
     for (; link < ends[k]; link++) {
-      const weight = weights[link]
       const said = values[to[link]]
-      sum += weight
-      for (let label = 0; label < count; label++) heard[start + label] += weight * said[label]
+      for (let label = 0; label < count; label++) heard[start + label] += weights[link] * said[label]
     }
+    for (let label = 0; label < count; label++) sum += heard[start + label]
     for (let label = 0; label < count; label++) heard[start + label] /= sum
   }
   return heard

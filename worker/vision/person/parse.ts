@@ -36,6 +36,9 @@ export interface PersonLabels {
   readonly shares: Readonly<Record<Label, Plane>>
 }
 
+// Labels that are mistaken for each other. Others have colours in common with them: other skin with light clothes, hair with dark ones.
+const AGREEING: readonly Label[] = ['legs', 'top', 'outer', 'bottom', 'skirt', 'dress', 'shoes', 'accessory']
+
 const CROP = { width: 256, height: 384 }
 const GRID = { width: 64, height: 96 }
 
@@ -50,8 +53,12 @@ export async function parsePerson(pyramid: Pyramid, person: Person, session: Ses
     image: { shape: [1, 3, CROP.height, CROP.width], data: image },
     guides: { shape: [1, maps.length, GRID.height, GRID.width], data: guides },
   })
-  const planes = agree(sharesOf(labels.data), coloursOf(image))
-  return { box, shares: Object.fromEntries(LABELS.map((label, k) => [label, planes[k]])) as Record<Label, Plane> }
+  const shares = sharesOf(labels.data)
+  const agreed = agree(
+    AGREEING.map((label) => shares[label]),
+    coloursOf(image),
+  )
+  return { box, shares: { ...shares, ...Object.fromEntries(AGREEING.map((label, k) => [label, agreed[k]])) } }
 }
 
 // Around the person's mask and visible landmarks, with a margin.
@@ -225,7 +232,7 @@ function coloursOf(image: Float32Array): Colours {
   return { ...GRID, channels: 3, data }
 }
 
-function sharesOf(logits: Float32Array): Plane[] {
+function sharesOf(logits: Float32Array): Record<Label, Plane> {
   const count = GRID.width * GRID.height
   const shares = new Float32Array(logits.length)
   for (let i = 0; i < count; i++) {
@@ -235,5 +242,6 @@ function sharesOf(logits: Float32Array): Plane[] {
     for (let at = i; at < logits.length; at += count) sum += shares[at] = Math.exp(logits[at] - highest)
     for (let at = i; at < logits.length; at += count) shares[at] /= sum
   }
-  return LABELS.map((_, k) => ({ ...GRID, data: shares.subarray(k * count, (k + 1) * count) }))
+  const planes = LABELS.map((label, k) => [label, { ...GRID, data: shares.subarray(k * count, (k + 1) * count) }])
+  return Object.fromEntries(planes)
 }
