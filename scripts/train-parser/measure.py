@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 from scipy.io import loadmat
 from scipy.ndimage import binary_dilation
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 import guides
@@ -32,7 +33,7 @@ NAMES = {
 SKIN = 100
 NAMES[SKIN] = "skin"
 AGREEING = (Label.LEGS, Label.TOP, Label.OUTER, Label.BOTTOM, Label.SKIRT, Label.DRESS, Label.SHOES, Label.ACCESSORY)
-SUMS = {
+GROUPS = {label.name.lower(): (label,) for label in Label} | {
     "top+outer": (Label.TOP, Label.OUTER),
     "bottom+skirt": (Label.BOTTOM, Label.SKIRT),
     "skin": (Label.FACE, Label.NECK, Label.ARMS, Label.LEGS),
@@ -46,21 +47,20 @@ def measure(parser, samples):
     for number, (picture, maps, box, truth) in enumerate(samples):
         image = np.asarray(picture, np.float32).transpose(2, 0, 1)[None] / 255
         logits = parser.run(["labels"], {"image": image, "guides": maps[None]})[0][0]
-        shares = agree(softmax(logits, 0), to_cells(image[0], STRIDE).transpose(1, 2, 0))
+        shares = agree(softmax(logits, 0), to_cells(image[0], STRIDE))
         found = place(with_mask(np.log(shares + 1e-9), maps[0]), box, truth.shape)
         known = truth < len(Label)
         pairs = truth[known].astype(int) * len(Label) + found[known]
         halves[number % 2] += np.bincount(pairs, minlength=halves[0].size).reshape(halves[0].shape)
 
-    def share(*labels, confusion=None):
-        confusion = halves.sum(0) if confusion is None else confusion
+    def share(confusion, *labels):
         both = confusion[np.ix_(labels, labels)].sum()
         return both / max(confusion[labels, :].sum() + confusion[:, labels].sum() - both, 1)
 
-    shares = {label.name.lower(): share(label) for label in Label}
-    tuned, held_out = (np.mean([share(label, confusion=half) for label in Label]) for half in halves)
-    print(f"mean {np.mean(list(shares.values())):.3f}; {tuned:.3f} where choices were made, {held_out:.3f} of the others")
-    print(" ".join(f"{name} {value:.3f}" for name, value in (shares | {name: share(*labels) for name, labels in SUMS.items()}).items()))
+    everything = halves.sum(0)
+    mean, tuned, held_out = (np.mean([share(part, label) for label in Label]) for part in (everything, *halves))
+    print(f"mean {mean:.3f}; {tuned:.3f} where choices were made, {held_out:.3f} of the others")
+    print(*(f"{name} {share(everything, *labels):.3f}" for name, labels in GROUPS.items()))
 
 
 def to_cells(values, side):
@@ -70,26 +70,23 @@ def to_cells(values, side):
 
 
 def agree(shares, colours):
-    """Shares of labels, of which AGREEING agree among cells of like colours (0 to 1, rows × columns × 3); as worker/vision/person/agree.ts."""
+    """Shares of labels; AGREEING agree among cells of like colours (0 to 1, 3 × rows × columns). As worker/vision/person/agree.ts."""
     before = agreed = shares[list(AGREEING)]
-    total, total2 = before.sum(0), to_cells(before.sum(0), 2)
-    (rows, columns), (rows2, columns2) = np.where(total > 0.1), np.where(total2 > 0.1)
-    colours2 = to_cells(colours.transpose(2, 0, 1), 2).transpose(1, 2, 0)
+    total = before.sum(0)
 
-    def exponents(values, others, deviation):
-        return ((values[:, None] - others[None]) ** 2).sum(2) / (2 * deviation**2)
+    def features(is_worn, colours, side):
+        rows, columns = np.where(is_worn)
+        return np.column_stack([(columns + 0.5) * side / 24, (rows + 0.5) * side / 24, colours[:, is_worn].T / 0.04])
 
-    unlike = exponents(np.stack([columns, rows], 1) + 0.5, 2 * np.stack([columns2, rows2], 1) + 1.0, 24)
-    unlike += exponents(colours[rows, columns], colours2[rows2, columns2], 0.04)
-    weights = np.where(unlike > 5, 0, np.exp(-unlike)).T
+    is_worn, is_worn2 = total > 0.1, to_cells(total, 2) > 0.1
+    unlike = cdist(features(is_worn2, to_cells(colours, 2), 2), features(is_worn, colours, 1), "sqeuclidean") / 2
+    weights = np.where(unlike > 5, 0, np.exp(-unlike))
     for _ in range(2):
-        heard = to_cells(agreed, 2)[:, rows2, columns2] @ weights
-        found = before[:, rows, columns] * np.maximum(heard / (heard.sum(0) + 1e-9), 0.01)
+        heard = to_cells(agreed, 2)[:, is_worn2] @ weights
+        found = before[:, is_worn] * np.maximum(heard / (heard.sum(0) + 1e-9), 0.01)
         agreed = before.copy()
-        agreed[:, rows, columns] = found / found.sum(0) * total[rows, columns]
-    shares = shares.copy()
-    shares[list(AGREEING)] = agreed
-    return shares
+        agreed[:, is_worn] = found / found.sum(0) * total[is_worn]
+    return np.stack([agreed[AGREEING.index(label)] if label in AGREEING else shares[label] for label in Label])
 
 
 def with_mask(logits, mask):

@@ -19,8 +19,8 @@ WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77
 STAGES = [(1, 1, 1), (2, 2, 6), (2, 2, 6), (3, 2, 6), (3, 1, 6), (4, 2, 6)]
 # Blocks that give features at strides 4, 8, 16 and 32, and their channels.
 FEATURES = {2: 24, 4: 40, 10: 112, 14: 192}
-# Added to the logits by label: photos have other shares of the labels than rendered pictures, where rare labels also weigh more in the loss.
-BIASES = (0.9, -0.6, -1.5, -0.6, -1.2, -1.2, 0.0, 0.6, 0.6, -1.8, 0.0, 0.3, 0.6)
+# Added to the logits by label: photos have other shares of labels than rendered pictures, where rare ones also weigh more in the loss.
+BIASES = (0.9, -0.6, -1.5, -0.6, -0.9, -1.2, -0.5, 0.6, 0.4, -1.5, 0.0, 0.3, 0.6)
 # Arrays of the files of rendered pictures that training reads: features by stride, guides, labels at stride 4.
 TRAINED_ON = ("features4", "features8", "features16", "features32", "guides", "targets")
 
@@ -142,6 +142,8 @@ def train(decoder, files, steps, batch=12, rate=2e-3):
     weights = label_weights(data["targets"])
     decoder = decoder.to(memory_format=torch.channels_last).train()
     optimizer = torch.optim.AdamW(decoder.parameters(), lr=rate, weight_decay=1e-3)
+    # The mean of the last weights is kept.
+    mean = torch.optim.swa_utils.AveragedModel(decoder, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.998), use_buffers=True)
     losses = []
     for step in range(steps):
         for group in optimizer.param_groups:
@@ -157,9 +159,11 @@ def train(decoder, files, steps, batch=12, rate=2e-3):
         loss.backward()
         nn.utils.clip_grad_norm_(decoder.parameters(), 2)
         optimizer.step()
+        mean.update_parameters(decoder)
         losses.append(loss.item())
         if step % 50 == 49 or step == steps - 1:
             print(f"{step + 1} steps, loss {np.mean(losses[-50:]):.3f}", flush=True)
+    decoder.load_state_dict(mean.module.state_dict())
 
 
 def label_weights(targets):

@@ -179,10 +179,9 @@ class Person:
 
     def random_cloth(self, label):
         """A photo, and whether it shows a whole garment of this label rather than a piece of fabric."""
-        if self.rng.random() < 0.35:
-            return self.random_fabric(), False
-        photos = self.garments_by_label[label]
-        return np.ascontiguousarray(photos[self.rng.integers(len(photos))]), True
+        is_garment = self.rng.random() > 0.35
+        photos = self.garments_by_label[label] if is_garment else self.fabrics
+        return np.ascontiguousarray(photos[self.rng.integers(len(photos))]), is_garment
 
     def random_colour(self):
         rng = self.rng
@@ -255,7 +254,8 @@ class Person:
             offsets = offsets * np.where(normals[:, 0] * np.sign(vertices[:, 0]) < -0.3, 0.5, 1)
         shell = vertices + normals * offsets[:, None]
         fabric, is_garment = cloth
-        texture = self.spread_garment(cut) if is_garment else self.spread_fabric()
+        texture = np.stack([vertices[:, 0] + 0.3 * vertices[:, 1], -vertices[:, 2]], 1) * rng.uniform(0.9, 2.6) + rng.random(2)
+        texture = self.spread_garment(cut) if is_garment else texture
         shadows = 0.28 * smooth_noise(rng, vertices * (1, 1, 0.45), 38) * rng.random() + 0.14 * self.coarse_folds * rng.random()
         colours = colour * np.clip(1 + shadows, 0.4, 1.5)[:, None]
         if label in (Label.TOP, Label.OUTER) and rng.random() < (0.5 if label == Label.OUTER else 0.2):
@@ -266,11 +266,6 @@ class Person:
         triangles = self.shell_triangles(kind, cut.hem < -0.05)
         triangles, shell, moves, places, texture, colours = take(triangles, shell, self.moves, body.places, texture, colours)
         self.scene.add(self.posed(shell, moves), triangles, label, colours, places=places, texture=texture, cut=cut, fabric=fabric)
-
-    def spread_fabric(self):
-        rng, (x, y, z) = self.rng, self.body.vertices.T
-        scale = rng.uniform(0.9, 2.6)
-        return np.stack([(x + 0.3 * y) * scale + rng.random(), -z * scale + rng.random()], 1)
 
     def spread_garment(self, cut):
         """Places of the vertices in the photo of a garment: from its top to its end, sleeves like the sides of its lower half."""
@@ -539,13 +534,11 @@ class Person:
         """Bracelets, watches or gloves."""
         rng, figure, triangles = self.rng, self.figure, self.figure.skin
         arm, x = self.body.places[triangles, ALONG_ARM].mean(1), self.body.vertices[triangles, 0].mean(1)
-        is_arm = figure.arm[triangles].mean(1) > 0.5
-        if rng.random() < 0.05:
-            self.add_footwear(Label.ACCESSORY, is_arm & (arm > rng.uniform(1.8, 2)), 0.004, self.random_colour())
-        for sign in (-1, 1):
-            if rng.random() < 0.2:
+        for sign, kind in zip((-1, 1), rng.random(2)):
+            if kind < 0.23:
                 start = rng.uniform(1.7, 1.9)
-                part = is_arm & (x * sign > 0) & (arm > start) & (arm < start + rng.uniform(0.06, 0.2))
+                end = 9 if kind < 0.03 else start + rng.uniform(0.06, 0.2)
+                part = (figure.arm[triangles].mean(1) > 0.5) & (x * sign > 0) & (arm > start) & (arm < end)
                 self.add_footwear(Label.ACCESSORY, part, rng.uniform(0.004, 0.012), self.random_colour(), None, 0.4 * rng.random())
 
     def add_bag(self):

@@ -14,9 +14,9 @@ from guides import HEIGHT, WIDTH, Label, open_session
 PHOTOS = {"T-Shirt": 65, "Longsleeve": 65, "Pants": 80, "Shorts": 40, "Shirt": 60, "Dress": 130, "Skirt": 90, "Outwear": 110}
 PHOTOS |= {"Blazer": 60, "Hoodie": 40, "Shoes": 25, "Hat": 20, "Polo": 20, "Undershirt": 15, "Top": 20, "Blouse": 15}
 # What photos of these labels are textures of as a whole; hoods, collars, zips and waists are where they belong.
-GARMENTS = {"Pants": Label.BOTTOM, "Shorts": Label.BOTTOM, "Dress": Label.DRESS, "Skirt": Label.SKIRT}
-GARMENTS |= {"Outwear": Label.OUTER, "Blazer": Label.OUTER}
+GARMENTS = {"Dress": Label.DRESS, "Skirt": Label.SKIRT} | dict.fromkeys(("Outwear", "Blazer"), Label.OUTER)
 GARMENTS |= dict.fromkeys(("T-Shirt", "Longsleeve", "Shirt", "Hoodie", "Polo", "Undershirt", "Top", "Blouse"), Label.TOP)
+GARMENTS |= dict.fromkeys(("Pants", "Shorts"), Label.BOTTOM)
 FABRIC_SIDE = 256
 PAINTED_FABRICS = 300
 
@@ -84,7 +84,7 @@ def cut_garment(photo, mask):
         return None
     top, bottom = rows[0], rows[-1]
     middle = np.where(mask[(3 * top + 2 * bottom) // 5 : (2 * top + 3 * bottom) // 5].mean(0) > 0.5)[0]
-    if np.ptp(middle) < 50 if len(middle) else True:
+    if len(middle) < 50:
         return None
     nearest = distance_transform_edt(~binary_erosion(mask, iterations=3), return_distances=False, return_indices=True)
     filled = Image.fromarray(np.asarray(photo)[tuple(nearest)])
