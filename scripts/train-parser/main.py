@@ -47,8 +47,8 @@ the few new pictures made it worse: 0.575 after 1,000 instead of 0.583 after 500
 at a third of the rate. Labels at a quarter of the crop's 256 × 384 px are no limit: the truth at this resolution has 0.953.
 
 What did not help: flat product photos as further training data (0.494 instead of 0.498); one choice between trousers, skirt and dress for
-the whole person (0.002 more); agreement of all labels (0.003 more, but skin took the colours of light garments). For self-training too few
-were found: themes of websites offer 344 photos of people as CC0, most of them busts or people who sit; the parser's labels of clothes were
+the whole person (0.002 more); agreement of all labels (0.003 more, but skin took the colours of light garments); self-training on 344
+photos that themes of websites offer as CC0 (250 steps, nothing): most show busts or people who sit, and the parser's labels of clothes were
 wrong in half of the 24 looked at. What to try next: all pictures again with whole garments, 10,000 and more, in one run.
 """
 
