@@ -78,11 +78,11 @@ def agree(shares, colours):
         rows, columns = np.where(is_worn)
         return np.column_stack([(columns + 0.5) * side / 24, (rows + 0.5) * side / 24, colours[:, is_worn].T / 0.04])
 
-    is_worn, is_worn2 = total > 0.1, to_cells(total, 2) > 0.1
-    unlike = cdist(features(is_worn2, to_cells(colours, 2), 2), features(is_worn, colours, 1), "sqeuclidean") / 2
+    is_worn, is_heard = total > 0.1, to_cells(total, 4) > 0.1
+    unlike = cdist(features(is_heard, to_cells(colours, 4), 4), features(is_worn, colours, 1), "sqeuclidean") / 2
     weights = np.where(unlike > 5, 0, np.exp(-unlike))
     for _ in range(2):
-        heard = to_cells(agreed, 2)[:, is_worn2] @ weights
+        heard = to_cells(agreed, 4)[:, is_heard] @ weights
         found = before[:, is_worn] * np.maximum(heard / (heard.sum(0) + 1e-9), 0.01)
         agreed = before.copy()
         agreed[:, is_worn] = found / found.sum(0) * total[is_worn]

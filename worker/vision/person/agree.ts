@@ -7,7 +7,7 @@ const LIKENESS = 0.04
 // Exponent above which two cells have nothing to do with each other.
 const LIMIT = 5
 // Cells listen to means of FACTOR × FACTOR cells.
-const FACTOR = 2
+const FACTOR = 4
 const ROUNDS = 2
 // Cells with a lower share of all these labels are left alone, and get no say.
 const ABSENT = 0.1
