@@ -17,8 +17,8 @@ export async function readRatings(): Promise<Rated[]> {
   const [, ...lines] = (await readFile(new URL('ratings.csv', import.meta.url), 'utf8')).trim().split('\n')
   return lines.map((line) => {
     const [photo, , ...texts] = line.split(',')
-    const [rating, skin, accessories, outer] = texts.map(Number)
-    return { photo, rating, skin, accessories, outer }
+    const [rating, skin, background, outer] = texts.map(Number)
+    return { photo, rating, skin, background, outer }
   })
 }
 
@@ -52,7 +52,7 @@ const RATE = 2
 // Keeps weights small that the ratings hardly need.
 const SHRINK = 6e-4
 
-/** Logistic regression of "rated 3 or better" by gradient descent: the base, and the weights of skin, accessories and outer. */
+/** Logistic regression of "rated 3 or better" by gradient descent: the base, and the weights of skin, background and outer. */
 export function fitWeights(rated: readonly Rated[]): number[] {
   let weights = [0, 0, 0, 0]
   for (let step = 0; step < STEPS; step++) {
@@ -66,8 +66,8 @@ export function fitWeights(rated: readonly Rated[]): number[] {
   return weights
 }
 
-function inputsOf({ skin, accessories, outer }: Strain): number[] {
-  return [1, -Math.sqrt(skin), -Math.sqrt(accessories), -Math.sqrt(outer)]
+function inputsOf({ skin, background, outer }: Strain): number[] {
+  return [1, -Math.sqrt(skin), -Math.sqrt(background), -Math.sqrt(outer)]
 }
 
 function chanceOf(strain: Strain, weights: readonly number[]): number {
@@ -77,8 +77,8 @@ function chanceOf(strain: Strain, weights: readonly number[]): number {
 if (import.meta.main) {
   const rated = await readRatings()
   const ratings = rated.map(({ rating }) => rating)
-  const [base, skin, accessories, outer] = fitWeights(rated).map((weight) => weight.toFixed(2))
-  console.log(`base ${base}, skin ${skin}, accessories ${accessories}, outer ${outer}`)
+  const [base, skin, background, outer] = fitWeights(rated).map((weight) => weight.toFixed(2))
+  console.log(`base ${base}, skin ${skin}, background ${background}, outer ${outer}`)
   for (const [whose, qualities] of [
     ['people of the fit', rated.map(previewQuality)],
     ['other people', qualitiesUnseen(rated)],

@@ -155,8 +155,8 @@ async function judge(
   return { ...result, quality: labels ? await qualityOfPreview(labels, { image, found }, context) : null }
 }
 
-// Of 26 results below it that were rated by eye, 10 must not be shown and 3 were good enough.
-const MIN_PREVIEW = 0.2
+// Of 18 results below it that were rated by eye, 6 must not be shown and 5 were good enough.
+const MIN_PREVIEW = 0.3
 
 async function qualityOfPreview(
   labels: PersonLabels,
@@ -169,8 +169,8 @@ async function qualityOfPreview(
   if (quality >= MIN_PREVIEW) return quality
   throw new DrapeError(
     'RESULT_REJECTED',
-    strain.outer > strain.skin
-      ? 'A coat or jacket in the photo hides the body. Use a photo in close-fitting clothes.'
+    strain.outer + strain.background > strain.skin
+      ? 'A coat, a jacket or other wide clothes in the photo hide the body. Use a photo in close-fitting clothes.'
       : 'The garment leaves skin bare that the clothes in the photo cover. Use a photo with bare arms or another garment.',
     { image: 'person' },
   )

@@ -29,7 +29,7 @@ const HALF = 5
 const STEEPNESS = 0.8
 
 /** Fitted by scripts/photos/fit.ts on results of the engine `warp` that were rated by eye. */
-export const PREVIEW = { base: 2.76, skin: 8.36, accessories: 3.68, outer: 3.95 } as const
+export const PREVIEW = { base: 2.86, skin: 4.84, background: 6.54, outer: 2.99 } as const
 
 export interface Judgement {
   readonly signs: Signs
@@ -72,6 +72,6 @@ function damageOf(signs: Signs): number {
 
 /** The chance, 0 to 1, that a person rates a preview good enough: 3 to 5 on the scale of scripts/photos/SCALE.md. */
 export function previewQuality(strain: Strain): number {
-  const burdens = (['skin', 'accessories', 'outer'] as const).map((name) => PREVIEW[name] * Math.sqrt(strain[name]))
+  const burdens = (['skin', 'background', 'outer'] as const).map((name) => PREVIEW[name] * Math.sqrt(strain[name]))
   return 1 / (1 + Math.exp(burdens.reduce((sum, burden) => sum + burden) - PREVIEW.base))
 }

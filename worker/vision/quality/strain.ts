@@ -5,8 +5,8 @@ import type { Plane } from '../raster/plane.ts'
 export interface Strain {
   /** Neck, arms and legs that the photo does not show. */
   readonly skin: number
-  /** What the parser can name in the photo, but not in the result. */
-  readonly accessories: number
+  /** Background where the photo shows the person. */
+  readonly background: number
   /** Coats and jackets in the photo. */
   readonly outer: number
 }
@@ -23,7 +23,7 @@ export function findStrain({ shares: before }: PersonLabels, { shares: after }: 
   }
   return {
     skin: gained(BARE) / person,
-    accessories: gained(['accessory']) / person,
+    background: gained(['background']) / person,
     outer: before.outer.data.reduce((sum, share) => sum + share) / person,
   }
 }
