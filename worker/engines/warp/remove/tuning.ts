@@ -121,7 +121,7 @@ export const CHEST_TONE = [3, -1, -1.5] as const
 /**
  * The collarbones, in body coordinates: F of their inner ends and the share of X by which they rise outwards; the X between which they
  * show; a crease, a lighter ridge below it and a hollow above it, and the notch between them, each with its L and its half width in F; F
- * of ridge and hollow. L, F and widths are medians of 89 halves of real chests, aligned at the crease.
+ * of ridge and hollow. By the medians of 89 halves of real chests, aligned at the crease.
  */
 export const COLLARBONE = {
   inner: -0.04,
