@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { BACKGROUND, GARMENT, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
-import { inventSkin } from '../../../../../../worker/engines/warp/remove/upper/invented-skin.ts'
+import { collarbones, inventSkin } from '../../../../../../worker/engines/warp/remove/upper/invented-skin.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
 import { subset, threshold } from '../../../../../../worker/vision/raster/mask.ts'
-import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/vision/raster/plane.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  createMask,
+  type Mask,
+  type Point,
+} from '../../../../../../worker/vision/raster/plane.ts'
 import { resample } from '../../../../../../worker/vision/raster/polyline.ts'
 import {
   ARMS_AWAY,
@@ -137,6 +143,13 @@ describe('removing the worn garment', () => {
       return found.reduce((sum, i) => sum + layer.data[4 * i + 1], 0) / found.length
     }
     expect(lightness(0.03, 0.07)).toBeGreaterThan(lightness(-0.015, 0.015) + 6)
+  })
+
+  it('adds no collarbones to those of the photo', () => {
+    const { parts } = fitting
+    const strongest = (skin: Mask) => collarbones({ ...parts, skin }).data.reduce((a, b) => Math.max(a, Math.abs(b)), 0)
+    expect(strongest(createMask(parts.skin))).toBeGreaterThan(2)
+    expect(strongest(threshold(figure.person.mask, 0.5))).toBe(0)
   })
 
   it('gives an arm no dark edge above the armpit, where it is one with the chest', () => {
