@@ -87,7 +87,7 @@ export const ACCOUNT_SETTINGS = {
     schema: Type.Integer({ minimum: 0, maximum: 100 }),
     label: 'Minimum quality in percent',
     absent: 'all results are delivered',
-    hint: 'Results below it are generated again if the engine can, otherwise refused.',
+    hint: 'Previews below it are refused. Results of other engines have no quality.',
   },
   safetyLevel: { ...SAFETY_LEVEL, absent: 'off' },
   allowsSwimwear: ALLOWS_SWIMWEAR,

@@ -132,7 +132,7 @@ export const Generation = named(
     results: Type.Optional(
       Type.Array(GenerationResult, {
         description:
-          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed, best first, then the failed ones. The first is that of resultImageUrl.',
+          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed in ascending order, then the failed ones. The first is that of resultImageUrl.',
       }),
     ),
     engineName: EngineName,
@@ -146,7 +146,7 @@ export const Generation = named(
           minimum: 0,
           maximum: 1,
           description:
-            'When COMPLETED: quality of the image by automatic measures; 1: no visible faults; null: not rated.',
+            'When COMPLETED: estimated chance that a person rates the preview good enough; null for other engines.',
         }),
       ),
     ),

@@ -82,7 +82,7 @@ export const Output = Type.Object(
       maximum: MAX_RESULTS,
       default: 1,
       description:
-        'Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results, best first; failed ones are refunded. Not for outfits.',
+        'Number of images, each with a seed of its own and for the price of a try-on; at most maxCount of the engine. The generation lists them as results; failed ones are refunded. Not for outfits.',
     }),
     mask: Type.Optional(Mask),
     changedMask: Type.Boolean({

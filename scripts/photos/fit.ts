@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { previewQuality } from '../../worker/vision/quality/score.ts'
-import type { Strain } from '../../worker/vision/quality/strain.ts'
+import { previewQuality, type Strain } from '../../worker/vision/quality/preview-quality.ts'
 
 // Prints weights for `previewQuality`, fitted on all results that were rated by eye, and how well the same fit ranks results of people
 // whose other results it does not know.

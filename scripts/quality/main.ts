@@ -6,13 +6,11 @@ import { parseArgs } from 'node:util'
 import { type Bitmap, encodeImage } from '../../api/shared/image/image.ts'
 import { createWarpEngine } from '../../worker/engines/warp/warp-engine.ts'
 import { openModels } from '../../worker/inference/models.ts'
-import { qualityOf } from '../../worker/vision/quality/score.ts'
 import { cropError } from './crop-error.ts'
 import { dress, type Outcome } from './dress.ts'
 import { type Judged, measureQuality } from './measure.ts'
 import { readGarment, readPair, readPairNames } from './pair.ts'
 import { colourOnPhoto, PHOTOS, readPhoto } from './photos.ts'
-import { fitWeights, presentRanking, seeDefects } from './ranking.ts'
 import {
   type Measured,
   meanTimes,
@@ -26,9 +24,7 @@ import {
 import { arrangeRow, stackRows } from './sheet.ts'
 
 // Runs the default engine on rendered figures and garments with known truth, and on real photos, and prints the quality of the results.
-// --ranking counts instead how often the score of a result decreases when a rendered truth is damaged; --fit prints fitted weights.
-// node scripts/quality/main.ts [--ranking [--fit]] [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/,
-// garments/, pairs.json]
+// node scripts/quality/main.ts [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/, garments/, pairs.json]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,19 +32,10 @@ const { values, positionals } = parseArgs({
     sheet: { type: 'string' },
     results: { type: 'string' },
     json: { type: 'string' },
-    ranking: { type: 'boolean' },
-    fit: { type: 'boolean' },
   },
 })
 const folder = positionals[0] ?? fileURLToPath(new URL('../../test/fixtures', import.meta.url))
 const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
-if (values.ranking) {
-  const seen = await seeDefects(folder, { models })
-  console.log(presentRanking(seen, qualityOf))
-  if (values.fit) console.log(fitWeights(seen))
-  await models.release()
-  process.exit()
-}
 const engine = createWarpEngine({ models })
 const rows: Bitmap[] = []
 const qualities: { shows?: readonly string[]; quality: Measured }[] = []

@@ -9,7 +9,6 @@ import type { Detected } from '../../api/shared/generations/generation.ts'
 import type { Category } from '../vision/garment/garment.ts'
 import type { PersonLabels } from '../vision/person/parse.ts'
 import type { Person } from '../vision/person/person.ts'
-import type { Product } from '../vision/quality/product.ts'
 import type { Bitmap, Plane, Point } from '../vision/raster/plane.ts'
 
 export interface EngineManifest {
@@ -80,9 +79,7 @@ export interface EngineResult {
   readonly change: Plane
   /** Garment landmarks in px of `image`, if known: `neck_l`, `hem_r`, … (left and right of the image). */
   readonly landmarks?: Readonly<Record<string, Point>>
-  /** What the garment should look like, if the engine measured it: the score of the result needs it. */
-  readonly product?: Product | null
-  /** Of the person's photo at the size of `image`, if the engine made them: the score of a preview needs them. */
+  /** Of the person's photo at the size of `image`, if the engine made them: the quality of a preview needs them. */
   readonly labels?: PersonLabels
   /** What the product photo shows, if the engine detects it. */
   readonly detected?: Detected

@@ -75,9 +75,9 @@ export interface ResultImage {
   readonly quality: number | null
 }
 
-/** The best result, and everything about the job. */
+/** The first result, and everything about the job. */
 export interface TryOnResult extends ResultImage {
-  /** The other results, best first; absent for one result. */
+  /** The other results; absent for one result. */
   readonly others?: readonly ResultImage[]
   /** The results that must not be shown; absent if none. */
   readonly refused?: readonly { readonly seed: number; readonly errorCode: ErrorCode; readonly errorMessage: string }[]

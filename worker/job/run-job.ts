@@ -322,7 +322,7 @@ async function store(job: TryOnJob, result: FinishedResult, options: ConsumeOpti
   return completed ? 'completed' : discard()
 }
 
-/** With as many digits as the column of the best result has, which is also in the list of all. */
+/** With as many digits as the column of the first result has, which is also in the list of all. */
 function asReal(quality: number | null): number | null {
   return quality === null ? null : Number(quality.toPrecision(6))
 }

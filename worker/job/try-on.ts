@@ -14,7 +14,7 @@ import { judgeInput, judgeResult } from '../outputs/safety/check-images.ts'
 import { blendChange } from '../vision/composite/blend.ts'
 import { keepOutside } from '../vision/composite/caller-mask.ts'
 import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
-import { type Drawn, drawBest } from '../vision/quality/draw-best.ts'
+import { type Drawn, drawResults } from '../vision/quality/draw-results.ts'
 import type { Plane, Size } from '../vision/raster/plane.ts'
 import type { LastPhoto } from './last-photo.ts'
 import { photoOfRequest } from './request-photo.ts'
@@ -44,10 +44,10 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     clock.lap('encode')
     return { ...result, image, hash: hashes?.hash ?? null }
   }
-  const { best, ...made } = await drawBitmap(request, engine, { context, clock, finish })
+  const { first, ...made } = await drawBitmap(request, engine, { context, clock, finish })
   // The following steps need as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
-  const image = await finish(best)
+  const image = await finish(first)
 
   const { name, version, kind, license } = engine.manifest
   return {
@@ -67,10 +67,10 @@ type Made = Pick<
   TryOnResult,
   'others' | 'refused' | 'warnings' | 'timings' | 'category' | 'detected' | 'hidesTops' | 'found' | 'body'
 > & {
-  readonly best: Composed
+  readonly first: Composed
 }
 
-// A separate function, so that all inputs of the best bitmap are garbage before it is encoded.
+// A separate function, so that all inputs of the first bitmap are garbage before it is encoded.
 async function drawBitmap(
   request: TryOnRequest,
   engine: Engine,
@@ -78,7 +78,7 @@ async function drawBitmap(
     context,
     clock,
     finish,
-  }: { context: TryOnContext; clock: Clock; finish: (composed: Composed, rank: number) => Promise<ResultImage> },
+  }: { context: TryOnContext; clock: Clock; finish: (composed: Composed) => Promise<ResultImage> },
 ): Promise<Made> {
   const { options } = request
   // In full resolution the memory is needed for the job.
@@ -119,7 +119,7 @@ async function drawBitmap(
   if (judge) clock.lap('safety')
   context.signal.throwIfAborted()
 
-  const { drawn, refused } = await drawBest(
+  const { drawn, refused } = await drawResults(
     engine,
     { ...product, person: photo, found: person },
     {
@@ -143,9 +143,9 @@ async function drawBitmap(
   }
   const [first, ...rest] = drawn
   const others: ResultImage[] = []
-  for (const [i, other] of rest.entries()) others.push(await finish(await composeOne(other), i + 1))
+  for (const other of rest) others.push(await finish(await composeOne(other)))
   return {
-    best: await composeOne(first),
+    first: await composeOne(first),
     ...(others.length > 0 && { others }),
     ...(refused.length > 0 && {
       refused: refused.map(({ seed, error }) => ({ seed, errorCode: error.code, errorMessage: error.message })),

@@ -186,7 +186,7 @@ export const TryOnJobSchema = Type.Object({
   /** Garment types that the engine accepted when the try-on was accepted. */
   garmentTypes: Type.Array(Type.String()),
   options: OptionsSchema,
-  /** Minimum quality from 0 to 1; a result below it is generated again or refused. Null: any. */
+  /** Minimum quality from 0 to 1; a result below it is refused. Null: any. */
   minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
   /** Safety policy of the account. Null: everything is allowed. */
   safety: Type.Union([SafetyPolicySchema, Type.Null()]),
@@ -260,7 +260,7 @@ export function viewKeyOf(objectKey: string): string {
 }
 
 /**
- * Object key of a result of an attempt; `index` is its rank, 0 for the best. Shared pages contain the key, so it does not show the ID of the generation: who knows an ID
+ * Object key of a result of an attempt; `index` counts the results from 0. Shared pages contain the key, so it does not show the ID of the generation: who knows an ID
  * must not find more about it.
  */
 export function resultKeyOf({

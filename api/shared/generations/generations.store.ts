@@ -41,7 +41,7 @@ const GenerationRow = Type.Object({
   requestedEngine: Nullable(Type.String()),
   progress: Nullable(Type.Number()),
   resultKey: Nullable(Type.String()),
-  /** All results, best first, then the failed ones; null for one result. Without its key, a result no longer exists. */
+  /** All results by seed, then the failed ones; null for one result. Without its key, a result no longer exists. */
   results: Nullable(Type.Array(StoredResultSchema)),
   imagesExpireAt: Timestamp,
   errorCode: Nullable(Type.String()),

@@ -237,7 +237,7 @@ describe('a try-on job', async () => {
       select key, expires_at = images_expire_at as "isKept" from objects join generations on generations.id = generation_id
       where generation_id = ${id}`)
 
-  it('stores several results, best first, with one salt, and refunds those that failed', async () => {
+  it('stores several results with one salt, and refunds those that failed', async () => {
     const job = await accept({ options: { ...callOf(caller).options, seed: 5, count: 3 }, cost: 6 })
     const refused = [{ seed: 7, errorCode: 'RESULT_REJECTED' as const, errorMessage: 'The result is flat' }]
     infer = async () => ({ ...severalOf(ofSeed('better', 6, 0.8), ofSeed('worse', 5, 0.4)), refused })

@@ -1,8 +1,8 @@
 import { resizeBitmap } from '../../../api/shared/image/image.ts'
 import type { RunGarmentModel } from '../../vision/garment/garment-models.ts'
-import type { WornFront } from '../../vision/garment/prepare-garment.ts'
+import type { PreparedGarment, WornFront } from '../../vision/garment/prepare-garment.ts'
 import { createGarmentThread, type GarmentThread } from '../../vision/garment/prepare-in-thread.ts'
-import { LONGEST, type PreparedProduct, prepareProduct } from '../../vision/garment/prepare-product.ts'
+import { LONGEST, prepareProduct } from '../../vision/garment/prepare-product.ts'
 import type { Bitmap } from '../../vision/raster/plane.ts'
 import type { EngineProduct, EvictableCache } from '../engine.ts'
 
@@ -15,21 +15,21 @@ const CACHE_BYTES = 64e6
 export interface GarmentCache extends EvictableCache {
   /** Prefetches the garment of the next run. A later prefetch discards the result. */
   prefetch(product: EngineProduct): void
-  get(product: EngineProduct): PreparedProduct | undefined
+  get(product: EngineProduct): PreparedGarment | undefined
   /** Prepares a garment on the background thread, unless it is already prefetched. Null for a garment that is prepared alone. */
-  start(product: EngineProduct): Promise<PreparedProduct> | null
+  start(product: EngineProduct): Promise<PreparedGarment> | null
   /** Prepares a garment on this thread. `worn` is set if the photo is its cutout off a person. */
-  prepare(product: EngineProduct, worn?: WornFront): Promise<PreparedProduct>
-  set(product: EngineProduct, garment: PreparedProduct): void
+  prepare(product: EngineProduct, worn?: WornFront): Promise<PreparedGarment>
+  set(product: EngineProduct, garment: PreparedGarment): void
   /** Evicts all other garments: a large garment needs the whole cache. */
   evictOthers(product: EngineProduct): void
   stop(): Promise<void>
 }
 
 interface Entries {
-  readonly garments: Map<string, PreparedProduct>
+  readonly garments: Map<string, PreparedGarment>
   /** The prefetched garment of the next run. */
-  readonly started: Map<string, Promise<PreparedProduct>>
+  readonly started: Map<string, Promise<PreparedGarment>>
   readonly thread: GarmentThread
 }
 
@@ -82,7 +82,7 @@ function prefetch(product: EngineProduct, { garments, started, thread }: Entries
   started.set(key, garment)
 }
 
-function findGarment(product: EngineProduct, { garments }: Entries): PreparedProduct | undefined {
+function findGarment(product: EngineProduct, { garments }: Entries): PreparedGarment | undefined {
   const key = keyOf(product)
   const garment = garments.get(key)
   if (!garment) return undefined
@@ -92,7 +92,7 @@ function findGarment(product: EngineProduct, { garments }: Entries): PreparedPro
   return garment
 }
 
-function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedProduct> {
+function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedGarment> {
   const garment = started.get(keyOf(product)) ?? prepareInBackground(product, thread)
   started.clear()
   // Awaited by run(); avoid an unhandled rejection if the analysis of the person fails first.
@@ -100,7 +100,7 @@ function startOnce(product: EngineProduct, { started, thread }: Entries): Promis
   return garment
 }
 
-async function prepareInBackground(product: EngineProduct, thread: GarmentThread): Promise<PreparedProduct> {
+async function prepareInBackground(product: EngineProduct, thread: GarmentThread): Promise<PreparedGarment> {
   const longest = longestSideOf(product)
   return thread.prepare(await limitSide(product.garment, longest), { category: product.category, longest })
 }
@@ -108,7 +108,7 @@ async function prepareInBackground(product: EngineProduct, thread: GarmentThread
 async function prepareOnThisThread(
   product: EngineProduct,
   { worn, runModel }: { worn?: WornFront; runModel: RunGarmentModel },
-): Promise<PreparedProduct> {
+): Promise<PreparedGarment> {
   const longest = longestSideOf(product)
   const garment = await limitSide(product.garment, longest)
   return prepareProduct(garment, { category: product.category, longest, worn }, runModel)
@@ -118,7 +118,7 @@ async function limitSide(garment: Bitmap, longest: number): Promise<Bitmap> {
   return Math.max(garment.width, garment.height) > longest ? resizeBitmap(garment, { longest }) : garment
 }
 
-function evictOldest(garments: Map<string, PreparedProduct>): void {
+function evictOldest(garments: Map<string, PreparedGarment>): void {
   let bytes = 0
   for (const [key, { image }] of [...garments].reverse()) {
     bytes += image.data.byteLength

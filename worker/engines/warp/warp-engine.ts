@@ -86,8 +86,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const { view, composed, ...result } = await dress(model, garment, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
   const { labels } = model
-  const { product } = garment
-  return { ...pasted, ...result, labels, product, detected: detectGarment(garment), timings: stages.timings }
+  return { ...pasted, ...result, labels, detected: detectGarment(garment), timings: stages.timings }
 }
 
 // A separate function, so that all layers are garbage before the frame is copied.

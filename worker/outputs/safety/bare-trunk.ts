@@ -1,15 +1,24 @@
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Side } from '../../vision/body/keypoints.ts'
-import { distanceToPalette } from '../../vision/garment/garment-palette.ts'
+import { cutOut } from '../../vision/garment/cut-out/cut-out.ts'
+import { distanceToPalette, paletteOf } from '../../vision/garment/garment-palette.ts'
 import type { Person } from '../../vision/person/person.ts'
-import { meanOf } from '../../vision/quality/mean.ts'
-import { describeProduct } from '../../vision/quality/product.ts'
-import { type DrawnPhoto, type Scene, sceneOf } from '../../vision/quality/scene.ts'
-import type { Lab } from '../../vision/raster/colour.ts'
-import { countSet, subset } from '../../vision/raster/mask.ts'
+import type { Cluster } from '../../vision/raster/clusters.ts'
+import { type Lab, rgbToLab } from '../../vision/raster/colour.ts'
+import { countSet, subset, threshold } from '../../vision/raster/mask.ts'
 import { erode } from '../../vision/raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, type Mask } from '../../vision/raster/plane.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Colours,
+  coloursToBitmap,
+  createPlane,
+  type Mask,
+} from '../../vision/raster/plane.ts'
 import { fillPolygon } from '../../vision/raster/polygon.ts'
+import { resizeAreaColours } from '../../vision/raster/sample.ts'
 import { between } from '../../vision/raster/vector.ts'
+import { type DrawnPhoto, type Scene, sceneOf } from './scene.ts'
 
 /** Share of the trunk that shows skin, 0 to 1. */
 export interface BareTrunk {
@@ -25,6 +34,8 @@ const LIKE_SKIN = { colour: 12, lightness: 32 }
 const LIKE_GARMENT = 14
 /** Smaller parts of the product, such as its label, explain no skin. */
 const MIN_GARMENT_SHARE = 0.1
+/** Longest side in px at which a product photo is examined. */
+const PRODUCT_SIDE = 256
 /** Part of the trunk that is measured, in body coordinates: below the collarbones down to the crotch, without the arms. */
 const TRUNK = { top: 0.2, bottom: 1.15, side: 0.85 }
 
@@ -42,8 +53,7 @@ export function measureBareTrunk(result: DrawnPhoto & { readonly garment?: Bitma
   if (!skin || size === 0) return null
   const before = skinIn(scene.before, skin, trunk)
   const after = skinIn(scene.after, skin, trunk)
-  const colours = (result.garment && describeProduct(result.garment)?.palette) ?? []
-  const palette = colours.filter(({ share }) => share >= MIN_GARMENT_SHARE)
+  const palette = result.garment ? clothOf(result.garment) : []
   const isCloth = (i: number) => palette.length > 0 && distanceToPalette(scene.after, i, palette) < LIKE_GARMENT
   const bared = subset(after, (i) => before.data[i] === 0 && !isCloth(i))
   const share = (mask: Mask) => countSet(mask) / size
@@ -68,4 +78,30 @@ function skinIn({ data }: Colours, colour: Lab, within: Mask): Mask {
     const [lightness, a, b] = [0, 1, 2].map((c) => data[3 * i + c] - colour[c])
     return Math.hypot(a, b) < LIKE_SKIN.colour && Math.abs(lightness) < LIKE_SKIN.lightness
   })
+}
+
+/** The colours of a product; none if it cannot be separated from its surroundings, as on a person. */
+function clothOf(photo: Bitmap): readonly Cluster[] {
+  const scale = Math.min(1, PRODUCT_SIDE / Math.max(photo.width, photo.height))
+  const size = { width: Math.ceil(photo.width * scale), height: Math.ceil(photo.height * scale) }
+  try {
+    const { colours, alpha } = cutOut(coloursToBitmap(resizeAreaColours(photo, size)))
+    const cloth = paletteOf(rgbToLab(bitmapToColours(colours)), threshold(alpha, 0.95))
+    return cloth.filter(({ share }) => share >= MIN_GARMENT_SHARE)
+  } catch (error) {
+    if (error instanceof DrapeError) return []
+    throw error
+  }
+}
+
+/** The mean colour within a mask; null for an empty one. */
+function meanOf({ data }: Colours, mask: Mask): Lab | null {
+  const sum = [0, 0, 0]
+  let count = 0
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    count++
+    for (let c = 0; c < 3; c++) sum[c] += data[3 * i + c]
+  }
+  return count > 0 ? [sum[0] / count, sum[1] / count, sum[2] / count] : null
 }

@@ -2,7 +2,8 @@ import { parentPort } from 'node:worker_threads'
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import type { GarmentModel, RunGarmentModel } from './garment-models.ts'
-import { type PreparedProduct, type ProductOptions, prepareProduct } from './prepare-product.ts'
+import type { PreparedGarment } from './prepare-garment.ts'
+import { type ProductOptions, prepareProduct } from './prepare-product.ts'
 
 // Thread that prepares garments, one at a time. Answers each message with the garment or the error. The thread that sent the message runs the
 // models. Does not catch bugs, which end the thread.
@@ -19,7 +20,7 @@ export interface ModelRequest {
 }
 
 export type GarmentAnswer = { readonly id: number } & (
-  | { readonly garment: PreparedProduct }
+  | { readonly garment: PreparedGarment }
   | { readonly refusal: Pick<DrapeError, 'code' | 'message' | 'details'> }
 )
 

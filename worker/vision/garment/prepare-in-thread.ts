@@ -3,20 +3,21 @@ import { DrapeError } from '../../../api/shared/contract/errors.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import type { RunGarmentModel } from './garment-models.ts'
 import type { GarmentAnswer, GarmentMessage, ModelRequest } from './garment-thread.ts'
-import type { PreparedProduct, ProductOptions } from './prepare-product.ts'
+import type { PreparedGarment } from './prepare-garment.ts'
+import type { ProductOptions } from './prepare-product.ts'
 
 export interface GarmentThread {
   /**
    * Runs `prepareProduct` on a background thread, and its models on this thread.
    * @throws DrapeError as `prepareProduct`, and a retryable GENERATION_FAILED if the thread ends early.
    */
-  prepare(bitmap: Bitmap, options: ProductOptions): Promise<PreparedProduct>
+  prepare(bitmap: Bitmap, options: ProductOptions): Promise<PreparedGarment>
   /** Stops the thread; a pending job fails. */
   stop(): Promise<void>
 }
 
 interface Job {
-  readonly resolve: (garment: PreparedProduct) => void
+  readonly resolve: (garment: PreparedGarment) => void
   readonly reject: (error: Error) => void
 }
 

@@ -1,5 +1,4 @@
 import { DrapeError } from '../../../api/shared/contract/errors.ts'
-import { describeProduct, type Product } from '../quality/product.ts'
 import { onWhite } from '../raster/bytes.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import { cutOut } from './cut-out/cut-out.ts'
@@ -21,24 +20,12 @@ export interface ProductOptions {
   readonly worn?: WornFront
 }
 
-/** A garment, and what it should look like on a person. */
-export type PreparedProduct = PreparedGarment & { readonly product: Product | null }
-
 /**
  * Cuts the garment out of a product photo, rotates it upright and finds its landmarks. If the colours of a plain background do not
  * separate the garment, the salience model does. Without a category in the text, the category model and the outline decide.
  * @throws DrapeError RESULT_REJECTED if the photo does not show a single garment.
  */
 export async function prepareProduct(
-  bitmap: Bitmap,
-  options: ProductOptions,
-  run: RunGarmentModel,
-): Promise<PreparedProduct> {
-  const garment = await findGarment(bitmap, options, run)
-  return { ...garment, product: describeProduct(garment.image) }
-}
-
-async function findGarment(
   bitmap: Bitmap,
   { category, longest, worn }: ProductOptions,
   run: RunGarmentModel,

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
 import { createGarmentThread } from '../../../../worker/vision/garment/prepare-in-thread.ts'
-import { describeProduct } from '../../../../worker/vision/quality/product.ts'
 import type { Bitmap } from '../../../../worker/vision/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { prepareGarment } from './prepare-by-outline.ts'
@@ -21,9 +20,7 @@ const plain: Bitmap = { width: 200, height: 250, channels: 3, data: new Uint8Arr
 describe('the garment thread', () => {
   it('returns the prepared garment, and does not change the image', async () => {
     const before = Uint8Array.from(bitmap.data)
-    const garment = prepareGarment(bitmap, options)
-    const product = describeProduct(garment.image)
-    expect(await thread.prepare(bitmap, options)).toEqual({ ...garment, product })
+    expect(await thread.prepare(bitmap, options)).toEqual(prepareGarment(bitmap, options))
     expect(Uint8Array.from(bitmap.data)).toEqual(before)
   })
 

@@ -27,3 +27,12 @@ export function findStrain({ shares: before }: PersonLabels, { shares: after }: 
     outer: before.outer.data.reduce((sum, share) => sum + share) / person,
   }
 }
+
+/** Fitted by scripts/photos/fit.ts on results of the engine `warp` that were rated by eye. */
+export const PREVIEW = { base: 2.86, skin: 4.84, background: 6.54, outer: 2.99 } as const
+
+/** The chance, 0 to 1, that a person rates a preview good enough: 3 to 5 on the scale of scripts/photos/SCALE.md. */
+export function previewQuality(strain: Strain): number {
+  const burdens = (['skin', 'background', 'outer'] as const).map((name) => PREVIEW[name] * Math.sqrt(strain[name]))
+  return 1 / (1 + Math.exp(burdens.reduce((sum, burden) => sum + burden) - PREVIEW.base))
+}

@@ -1,11 +1,11 @@
 import { cropBitmap, type Rectangle } from '../../../api/shared/image/image.ts'
-import { type BodyKeypoints, measureKeypoints } from '../body/keypoints.ts'
-import { movePoints, type Person } from '../person/person.ts'
-import { rgbToLab } from '../raster/colour.ts'
-import { cropPlane } from '../raster/crop.ts'
-import type { Bitmap, Colours, Plane, Size } from '../raster/plane.ts'
-import { resizeAreaColours, resizeAreaPlane } from '../raster/sample.ts'
-import { pointAtSize } from '../raster/vector.ts'
+import { type BodyKeypoints, measureKeypoints } from '../../vision/body/keypoints.ts'
+import { movePoints, type Person } from '../../vision/person/person.ts'
+import { rgbToLab } from '../../vision/raster/colour.ts'
+import { cropPlane } from '../../vision/raster/crop.ts'
+import type { Bitmap, Colours, Plane, Size } from '../../vision/raster/plane.ts'
+import { resizeAreaColours, resizeAreaPlane } from '../../vision/raster/sample.ts'
+import { pointAtSize } from '../../vision/raster/vector.ts'
 
 /** A photo and its change. */
 export interface DrawnPhoto {
@@ -15,12 +15,6 @@ export interface DrawnPhoto {
   /** As an engine returns them: of one size, with the photo's aspect. */
   readonly image: Bitmap
   readonly change: Plane
-}
-
-/** A result to score, and its inputs. */
-export interface Result extends DrawnPhoto {
-  /** The product photo. */
-  readonly garment: Bitmap
 }
 
 /** The person before and after, downscaled to at most `UNIT` px per body unit. */
@@ -35,10 +29,10 @@ export interface Scene {
 }
 
 const UNIT = 56
-/** Min size of a body unit in px; smaller people cannot be scored. */
+/** Min size of a body unit in px; smaller people cannot be measured. */
 const MIN_UNIT = 20
 
-/** Crops the photo to the surroundings of the person; null if the person is too small to be scored. */
+/** Crops the photo to the surroundings of the person; null if the person is too small to be measured. */
 export function sceneOf({ photo, person, image, change }: DrawnPhoto): Scene | null {
   const { unit } = measureKeypoints(person)
   if (unit < MIN_UNIT) return null
