@@ -79,13 +79,3 @@ export const BACK_LIGHT = 0.8
 
 /** Min ΔE between two colours for unmixing; shares of the mixture that count as cloth, and range of the transition. */
 export const MATTE = { difference: 14, from: 0.25, over: 0.5, inside: 1.5 } as const
-
-// Grain of invented regions. compose/grain.test.ts.
-
-/**
- * Standard deviation of camera noise in 8 bits: below `min` it is invisible; above `max` it is mostly sharpening, compression and texture,
- * which look like sand if single pixels imitate them. Chosen by eye on small photos of shops.
- */
-export const GRAIN = { min: 0.4, max: 1.5 } as const
-/** Max mask value of background, and min share of an invented pixel for grain. */
-export const GRAIN_FROM = { background: 0.02, share: 0.05 } as const

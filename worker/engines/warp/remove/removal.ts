@@ -41,9 +41,8 @@ export interface UpperRemoval {
 export interface LowerRemoval {
   /** The replacement: premultiplied sRGB with alpha, 0 to 255, in the size of the analysed bitmap. */
   readonly layer: Colours
-  /** Pixels replaced by background, and by skin. */
+  /** Pixels replaced by background. */
   readonly background: Mask
-  readonly skin: Mask
   readonly worn: WornLower
   readonly warnings: readonly string[]
 }

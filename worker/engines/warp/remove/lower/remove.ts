@@ -49,7 +49,7 @@ export function removeLower(
   const layer: Colours = { ...photo, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
   if (area(seen) < MIN_FILLED.legs)
-    return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
+    return { layer, background: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = withValue(seen, legs, { over: 0 })
   const tones = inventLegs(input, worn)
@@ -65,7 +65,6 @@ export function removeLower(
   return {
     layer,
     background,
-    skin: tones ? skin : createMask(cover),
     worn,
     warnings: warningsOf({ skin: area(skin), background: area(bare), hasSkin: tones !== null }),
   }
