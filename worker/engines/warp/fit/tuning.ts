@@ -47,8 +47,6 @@ export const SEATED_HEM = 1.8
 export const COVERING_HEM = { below: 0.035, lowered: 0.18 } as const
 /** Half width over that of the body: at least `min` and `slack` body units, at most `max`. fit/upper/place.test.ts, "wraps the torso". */
 export const TORSO_WIDTH = { min: 1.03, slack: 0.004, max: 1.24 } as const
-/** Covers worn sides up to `seen` times as wide as the garment, plus `over` body units, by widening the garment up to `max` times. */
-export const COVERING_SIDES = { seen: 1.45, over: 0.012, max: 1.28 } as const
 /**
  * Skirt of a dress: F of the hips, min width over the hips and over the body, max width over the hips, and range of F over which it starts
  * to hang free.

@@ -12,7 +12,7 @@ import type { Placement } from './fitting.ts'
 import { chooseSize, type Fit } from './size.ts'
 import { placeSleeve } from './sleeve.ts'
 import { placeTorso, type TorsoPlacement } from './torso.ts'
-import { measureWornExtent } from './worn-extent.ts'
+import { findWornHem } from './worn-hem.ts'
 
 /**
  * Places a garment as `placeGarment` does. Places it as a top if only its outline makes it a dress and it would hardly cover the
@@ -49,8 +49,8 @@ export function placeGarment({
   parts: Parts
   garment: UpperGarment
 }): Placement {
-  const worn = measureWornExtent({ person, body, parts })
-  const input = { mask: person.mask, body, garment, worn }
+  const oldHem = findWornHem(person.mask, parts)
+  const input = { mask: person.mask, body, garment, oldHem }
   const fit = chooseSize(input)
   const aspect = fit.down / (fit.across * body.foreshortening)
   if (!(aspect > ASPECT.min && aspect < ASPECT.max))
@@ -74,7 +74,7 @@ export function placeGarment({
     sleeves: garment.sleeved ? sleeves : [],
     arms,
     hem: fit.hem,
-    oldHem: worn.hem,
+    oldHem,
     aspect,
     warnings: findWarnings({ person, body, garment, fit, aspect }),
   }

@@ -9,7 +9,6 @@ import { between, distance, dot, move, scale, subtract } from '../../../../visio
 import {
   CHEST,
   COVERING_HEM,
-  COVERING_SIDES,
   DRESS_SKIRT,
   HEM_RANGE,
   SEATED_HEM,
@@ -20,13 +19,13 @@ import {
   WORN_WIDTH,
 } from '../tuning.ts'
 import { sleeveLength } from './sleeve-length.ts'
-import type { WornExtent } from './worn-extent.ts'
 
 export interface FitInput {
   readonly mask: Plane
   readonly body: BodyFrame
   readonly garment: UpperGarment
-  readonly worn: WornExtent
+  /** Body coordinate F of the worn top's hem; 0 if not visible. */
+  readonly oldHem: number
 }
 
 /** Size of a garment on a person. */
@@ -58,7 +57,7 @@ export interface Fit extends Scale {
   readonly edgeAt: (y: number, side: Side) => Point
 }
 
-/** Chooses the size: the shoulders determine the width; body and worn garment bound hem and sides. */
+/** Chooses the size: the shoulders determine the width; body and worn hem bound the hem, and the body the sides. */
 export function chooseSize(input: FitInput): Fit {
   const { body, garment } = input
   const scale = chooseScale(input)
@@ -132,13 +131,13 @@ function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   })
 }
 
-function chooseHem(natural: number, { kind }: UpperGarment, { worn, body }: FitInput): number {
+function chooseHem(natural: number, { kind }: UpperGarment, { oldHem, body }: FitInput): number {
   const [least, standing] = HEM_RANGE[kind]
   const most = isSeated(body) ? Math.max(standing, SEATED_HEM) : standing
   const hem = limit(natural, least, most)
   // Cover a worn top that is only slightly longer: no region below the new hem has to be invented.
-  const covering = worn.hem + COVERING_HEM.below
-  return worn.hem > 0 && hem < covering && covering <= Math.max(hem + COVERING_HEM.lowered, 1) ? covering : hem
+  const covering = oldHem + COVERING_HEM.below
+  return oldHem > 0 && hem < covering && covering <= Math.max(hem + COVERING_HEM.lowered, 1) ? covering : hem
 }
 
 function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number) => number {
@@ -148,9 +147,9 @@ function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number
   return (y) => interpolate(rows, widths, y)
 }
 
-// Loose or tight as the product, within plausible limits for this body; wider if that hides the sides of the worn top.
+// Loose or tight as the product, within plausible limits for this body.
 function chooseHalfWidth(
-  { body, worn, garment }: FitInput,
+  { body, garment }: FitInput,
   { fraction, side, natural }: { fraction: number; side: Side; natural: number },
 ): number {
   const bodyHalf = halfWidthAt(body, fraction, side)
@@ -159,10 +158,7 @@ function chooseHalfWidth(
     TORSO_WIDTH.min * bodyHalf + TORSO_WIDTH.slack * body.unit,
     TORSO_WIDTH.max * bodyHalf,
   )
-  const width = garment.kind === 'dress' ? releaseSkirt(close, { body, fraction, side, natural }) : close
-  const reach = worn.halfWidthAt(fraction, side)
-  if (reach <= 0 || reach >= COVERING_SIDES.seen * width) return width
-  return Math.max(width, Math.min(reach + COVERING_SIDES.over * body.unit, COVERING_SIDES.max * width))
+  return garment.kind === 'dress' ? releaseSkirt(close, { body, fraction, side, natural }) : close
 }
 
 // Below the hips a skirt falls as it is cut and does not follow the legs.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { chooseSize } from '../../../../../../worker/engines/warp/fit/upper/size.ts'
-import { measureWornExtent } from '../../../../../../worker/engines/warp/fit/upper/worn-extent.ts'
+import { findWornHem } from '../../../../../../worker/engines/warp/fit/upper/worn-hem.ts'
 import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
 import { drawPerson, partsOf } from '../../../../vision/body/drawn-person.ts'
@@ -9,8 +9,8 @@ import { drawDress, drawGarment } from '../../drawn-garment.ts'
 const { person, photo } = drawPerson()
 const body = measureBody(person)
 const parts = partsOf(photo, person)
-const worn = measureWornExtent({ person, body, parts })
-const sizeOf = (garment: UpperGarment) => chooseSize({ mask: person.mask, body, garment, worn })
+const oldHem = findWornHem(person.mask, parts)
+const sizeOf = (garment: UpperGarment) => chooseSize({ mask: person.mask, body, garment, oldHem })
 
 // Moves the ends of the shoulder seams outwards, as wings, puffs and dropped shoulders do.
 function widenShoulders(garment: UpperGarment, by: number): UpperGarment {
