@@ -78,8 +78,6 @@ export const SHOULDER_LIFT = { over: 0.006, max: 0.08 } as const
 export const MAX_UNEVEN = 0.04
 /** Body units by which the middle of a hem hangs: the lower half of an ellipse, as seen from chest height. */
 export const HEM_SAG = 0.035
-/** Body units by which the middle of the chest shifts for a fully turned person. */
-export const TURN_SHIFT = 0.1
 
 // Sleeves.
 

@@ -14,7 +14,6 @@ import {
   NECK_WIDTH,
   SHOULDER_BOW,
   SHOULDER_LIFT,
-  TURN_SHIFT,
 } from '../tuning.ts'
 import type { Fit, FitInput } from './size.ts'
 
@@ -189,13 +188,11 @@ function pairHem({ body, garment }: FitInput, fit: Fit): Pair[] {
   })
 }
 
-function pairAxis({ body, garment }: FitInput, fit: Fit): Pair[] {
-  const shift = TURN_SHIFT * body.turn * body.unit
+function pairAxis({ garment }: FitInput, fit: Fit): Pair[] {
   return [0.45, 0.62, 0.8].map((share) => {
     const y = fit.shoulderRow + share * (fit.hemRow - fit.shoulderRow)
     const [left, right] = bothSides((side) => fit.outlineHalfWidthAt(y, side))
-    const middle = between(fit.edgeAt(y, 0), fit.edgeAt(y, 1), left / Math.max(1e-6, left + right))
-    return [{ x: garment.axis, y }, move(middle, body.right, shift)]
+    return [{ x: garment.axis, y }, between(fit.edgeAt(y, 0), fit.edgeAt(y, 1), left / Math.max(1e-6, left + right))]
   })
 }
 

@@ -48,8 +48,7 @@ export function removeLower(
   const seen = subset(worn.mask, open)
   const layer: Colours = { ...photo, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
-  if (area(seen) < MIN_FILLED.legs)
-    return { layer, background: createMask(cover), worn, warnings: [] }
+  if (area(seen) < MIN_FILLED.legs) return { layer, background: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = withValue(seen, legs, { over: 0 })
   const tones = inventLegs(input, worn)
