@@ -46,7 +46,7 @@ export function measureArms({
   arms: Sides<ArmProfile>
 }): Sides<ArmField> {
   const bare = findBareBody(person, parts.skin, body)
-  return balance(bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side, bare })))
+  return bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side, bare }))
 }
 
 // The bare body behind a hand is not part of the arm.
@@ -144,14 +144,6 @@ function findSleeveEnd(arm: Sized, { skin, top }: Parts, step: number): number {
     cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
   }
   return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
-}
-
-// If one arm measures much thicker than the other, its mask contains background.
-function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
-  return [
-    { ...left, bareRadius: Math.min(left.bareRadius, BARE_RADIUS.uneven * right.bareRadius) },
-    { ...right, bareRadius: Math.min(right.bareRadius, BARE_RADIUS.uneven * left.bareRadius) },
-  ]
 }
 
 // Joints outside the bitmap are guesses, and a forearm that is not visible must not be drawn.

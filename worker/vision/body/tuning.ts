@@ -59,8 +59,8 @@ export const EXPECTED_ARM = { shares: [0, 0.25, 0.5, 0.62, 1], radii: [1.05, 1, 
  * deltoid's end on the upper arm.
  */
 export const BARE_ARM = { radii: [1.12, 1.01, 0.9, 0.64, 0.9], deltoid: 0.45 } as const
-/** Radius of the bare arm in body units: min, max if measured, max if unknown; and max ratio of the two arms. */
-export const BARE_RADIUS = { min: 0.09, max: 0.19, maxUnknown: 0.15, uneven: 1.2 } as const
+/** Radius of the bare arm in body units: min, max if measured, max if unknown. */
+export const BARE_RADIUS = { min: 0.09, max: 0.19, maxUnknown: 0.15 } as const
 /** Length in body units by which long sleeves extend past the wrist. */
 export const CUFF = 0.12
 /**
