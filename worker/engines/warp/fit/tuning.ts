@@ -159,11 +159,6 @@ export const REACHED = 0.97
 
 /** Body units by which a cuff's line is moved up the arm to avoid a gap, and max slant. */
 export const CUFF_LINE = { overlap: 0.03, slant: 0.12 } as const
-/**
- * Hair below the chin: body units of a strand and of a thick strand, ΔE from the hair above that is suspicious and that is not hair, min
- * area of a collar.
- */
-export const HAIR = { strand: 0.02, thick: 0.015, strange: 16, other: 32, collar: 0.01 } as const
 /** Where the line from neck to shoulder tip starts: F of the throat, and half the neck's width in body units. By eye on real photos. */
 export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
 /**

@@ -68,8 +68,6 @@ export interface Regions {
   readonly hands: Mask
   /** Shoulders between neck corners, tips and joints. */
   readonly shoulders: Mask
-  /** Hair, without regions below the chin that only have the colour of hair or a hat. */
-  readonly hair: Mask
   /** Distance from the body's axis as a multiple of the torso's half width at that height; at least 0. */
   readonly sideways: Plane
 }

@@ -18,7 +18,6 @@ import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
 import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
-import { findHair } from './hair.ts'
 
 /** Regions of the body for a placed garment. */
 export function findRegions(fitting: PlacedGarment): Regions {
@@ -37,7 +36,6 @@ export function findRegions(fitting: PlacedGarment): Regions {
       return withoutHidden(union(hand, foldedForearm(arm, placement, side)), arm)
     }),
     shoulders: findShoulders(fitting),
-    hair: findHair(fitting),
     sideways: measureSideways(body, parts),
   }
 }

@@ -33,9 +33,9 @@ export function findWornGarment(fitting: FittingRegions, background: Reduced): W
 
 function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const { person, body, parts, placement, regions } = fitting
-  const { skin, top, lower, along } = parts
-  const { head, uncovered, hair } = regions
-  const labelled = withValue(without(top, head, hair), along, { under: TOP.until })
+  const { skin, top, lower, hair, along } = parts
+  const { head, uncovered } = regions
+  const labelled = withValue(without(top, head), along, { under: TOP.until })
   // Small patches are shadows on skin.
   const seen = keepComponents(labelled, ({ area }) => area > TOP.area * body.unit ** 2)
   const closed = close(seen, TOP.gap * body.unit)
@@ -44,7 +44,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const shaded = withValue(intersect(beside, lower), along, { under: placement.oldHem })
   const trousers = withValue(lower, along, { over: TOP.lowerFrom })
   const gaps = without(withValue(closed, person.mask, { over: 0.5 }), skin, hair, head, trousers)
-  const joined = union(seen, without(parts.hair, hair), shaded, gaps)
+  const joined = union(seen, shaded, gaps)
   const prints = without(fillHoles(joined), joined, uncovered, head, hair)
   const [left, right] = bothSides((side) => wornSleeve(fitting, side))
   const collar = insideOfCollar(fitting, seen)
@@ -91,7 +91,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const radius = body.armRadius[side]
   const end = Math.min(arm.bareEnd, arm.sleeveEnd + SLEEVE.beyond * body.unit)
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
-  const clothed = without(withValue(near, person.mask, { over: 0.5 }), regions.hair, regions.head)
+  const clothed = without(withValue(near, person.mask, { over: 0.5 }), parts.hair, regions.head)
   if (countSet(intersect(clothed, top)) <= SLEEVE.cloth * countSet(clothed)) return createMask(top)
   return without(clothed, skin)
 }
@@ -131,8 +131,7 @@ function allowedPart(
   { body, parts, regions }: FittingRegions,
   { mask, prints }: { mask: Mask; prints: Mask },
 ): Mask {
-  const { skin, lower, along, across } = parts
-  const { hair } = regions
+  const { skin, lower, hair, along, across } = parts
   const beside = dilate(mask, 1)
   // The blurred edge of a garment can have the colours of the lower one.
   const trousers = open(lower, OVER_EDGE.thread * body.unit)
