@@ -59,12 +59,12 @@ export const STRAP_TOP = { from: 0.12, reach: 0.45, height: [0.04, 0.3] } as con
 
 // The torso piece of a top or dress.
 
-/** F range of the armpits. Without sleeves they can be slightly higher, and the armhole is slightly narrower than the body. */
-export const ARMPIT = { sleeved: 0.2, sleeveless: 0.16, max: 0.5, narrower: 0.97 } as const
+/** F range of the armpits. Without sleeves they can be slightly higher. */
+export const ARMPIT = { sleeved: 0.2, sleeveless: 0.16, max: 0.5 } as const
 /** Half width of the neck: min body units, max share of the shoulder span. */
 export const NECK_WIDTH = { min: 0.21, max: 0.46 } as const
-/** Rise of the shoulder line from tip to neck in body units if not visible, and limits relative to that. */
-export const NECK_RISE = { slope: 0.17, offset: 0.02, min: 0.3, max: 1.25 } as const
+/** Rise of the shoulder line from tip to neck in body units if not visible. */
+export const NECK_RISE = { slope: 0.17, offset: 0.02 } as const
 /**
  * Hair on one side makes the mask higher there: share by which both neck corners are levelled, and weights of the lower and the higher
  * corner.

@@ -72,7 +72,7 @@ function placeArmpit(body: BodyFrame, garment: UpperGarment, { fit, side }: { fi
   const fraction = Math.min(Math.max(natural, garment.sleeved ? ARMPIT.sleeved : ARMPIT.sleeveless), ARMPIT.max)
   // Above a sleeved armpit the body's half width is that of the shoulders.
   const half = fit.halfWidthAt(natural >= ARMPIT.sleeved ? row : fit.rowAt(ARMPIT.sleeved), side)
-  return move(axisAt(body, fraction), outwards(body, side), half * (garment.sleeved ? 1 : ARMPIT.narrower))
+  return move(axisAt(body, fraction), outwards(body, side), half)
 }
 
 // On the slope from neck to shoulder, both on nearly the same level: hair on one side makes the mask higher there.
@@ -85,8 +85,7 @@ function placeNeckCorners({ mask, body, garment }: FitInput, fit: Fit): Sides<Po
   const heights = bothSides((side) => {
     const inside = add(move(middle, outwards(body, side), half), scale(body.down, 0.1 * body.unit))
     const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.42 * body.unit })
-    const height = up === null ? expected : up - 0.1 * body.unit
-    return Math.min(Math.max(height, NECK_RISE.min * expected), NECK_RISE.max * expected + NECK_RISE.offset * body.unit)
+    return up === null ? expected : up - 0.1 * body.unit
   })
   const level = NECK_LEVEL.lower * Math.min(...heights) + NECK_LEVEL.higher * Math.max(...heights)
   return bothSides((side) => {
