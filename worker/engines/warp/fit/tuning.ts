@@ -52,10 +52,8 @@ export const TORSO_WIDTH = { min: 1.03, slack: 0.004, max: 1.24 } as const
  * to hang free.
  */
 export const DRESS_SKIRT = { hips: 1.1, overHips: 0.9, overBody: 1.03, max: 2.2, release: 0.3 } as const
-/** Straps: distance over the chest's width on the product, factor for the distance between the shoulder tips, and limits of the result. */
-export const STRAPS = { apart: [0.25, 0.95], kept: 1.12, share: [0.3, 0.97] } as const
-/** Search range of the shoulder's edge above a strap, in body units: start, max distance, and heights. */
-export const STRAP_TOP = { from: 0.12, reach: 0.45, height: [0.04, 0.3] } as const
+/** Straps: factor from their distance over the chest's width on the product to that over the shoulder tips', and limits of the result. */
+export const STRAPS = { kept: 1.12, share: [0.3, 0.97] } as const
 
 // The torso piece of a top or dress.
 

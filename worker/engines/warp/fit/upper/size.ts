@@ -4,7 +4,6 @@ import { isSeated } from '../../../../vision/body/seated.ts'
 import type { UpperGarment } from '../../../../vision/garment/garment.ts'
 import type { Plane, Point } from '../../../../vision/raster/plane.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
-import { distanceToEdge } from '../../../../vision/raster/ray.ts'
 import { between, distance, dot, move, scale, subtract } from '../../../../vision/raster/vector.ts'
 import {
   CHEST,
@@ -13,7 +12,6 @@ import {
   HEM_RANGE,
   SEATED_HEM,
   SLEEVE_LENGTH,
-  STRAP_TOP,
   STRAPS,
   TORSO_WIDTH,
   WORN_WIDTH,
@@ -114,19 +112,13 @@ function middleOfRow(body: BodyFrame, { tips, offset, down, shoulderRow, hemRow 
 }
 
 // Shoulder seams of a sleeveless garment end inside the joints, at the distance of its straps on the product.
-function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
+function narrowTips({ body, garment }: FitInput): Sides<Point> {
   const [left, right] = garment.landmarks
   const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
-  const apart = limit(distance(left.shoulder, right.shoulder) / chest, ...STRAPS.apart)
+  const apart = distance(left.shoulder, right.shoulder) / chest
   const middle = between(...body.restingTip, 0.5)
   const share = limit(STRAPS.kept * apart, ...STRAPS.share)
-  return bothSides((side) => {
-    const tip = between(middle, body.restingTip[side], share)
-    const inside = move(tip, body.down, STRAP_TOP.from * body.unit)
-    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: STRAP_TOP.reach * body.unit })
-    if (up === null) return tip
-    return move(inside, body.down, -limit(up, STRAP_TOP.height[0] * body.unit, STRAP_TOP.height[1] * body.unit))
-  })
+  return bothSides((side) => between(middle, body.restingTip[side], share))
 }
 
 function chooseHem(natural: number, { kind }: UpperGarment, { oldHem, body }: FitInput): number {
