@@ -72,8 +72,6 @@ export const NECK_LEVEL = { evened: 0.7, lower: 0.7, higher: 0.3 } as const
 export const SHOULDER_BOW = 0.8
 /** Body units by which a shoulder line is above the mask's edge, and max lift for that. */
 export const SHOULDER_LIFT = { over: 0.006, max: 0.08 } as const
-/** Max difference between the two armholes of a garment: heights over the chord, in chord lengths. fit/upper/place.test.ts, "crooked". */
-export const MAX_UNEVEN = 0.04
 /** Body units by which the middle of a hem hangs: the lower half of an ellipse, as seen from chest height. */
 export const HEM_SAG = 0.035
 

@@ -8,7 +8,6 @@ import { add, between, distance, dot, move, perpendicular, scale, subtract } fro
 import {
   ARMPIT,
   HEM_SAG,
-  MAX_UNEVEN,
   NECK_LEVEL,
   NECK_RISE,
   NECK_WIDTH,
@@ -123,38 +122,10 @@ function pairArmhole(
 ): Pair[] {
   const { shoulder, armpit: from } = landmarks[side]
   const { armhole } = sides[side]
-  if (!armhole) {
-    const curve = [between(shoulder, from, 0.33), between(shoulder, from, 0.66)]
-    return [...pairUp(curve, carryAlongChord(curve, { from: [shoulder, from], to: [tip, armpit] })), [from, armpit]]
-  }
-  const curves = bothSides((k) => resample(sides[k].armhole ?? armhole, 7).slice(1, -1))
-  const chords = bothSides((k) => [landmarks[k].shoulder, landmarks[k].armpit] as const)
-  const model = evenSide(curves, chords) ?? side
-  // The edge of the other side is mirrored.
-  const height = model === side ? 1 : -1
-  return [
-    ...pairUp(curves[side], carryAlongChord(curves[model], { from: chords[model], to: [tip, armpit], height })),
-    [from, armpit],
-  ]
-}
-
-// A strap that is crooked in the product photo would be crooked on the shoulder: returns the side with the more even armhole, or null if
-// both are alike.
-function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point, Point]>): Side | null {
-  const unitChord = [
-    { x: 0, y: 0 },
-    { x: 0, y: 1 },
-  ] as const
-  const heights = bothSides((side) =>
-    carryAlongChord(curves[side], { from: chords[side], to: unitChord }).map(({ x }) => (side === 0 ? x : -x)),
-  )
-  const apart = heights[0].map((height, i) => Math.abs(height - heights[1][i]))
-  if (Math.max(...apart) < MAX_UNEVEN) return null
-  const [left, right] = heights.map((line) => {
-    const ends = [0, ...line, 0]
-    return line.reduce((sum, height, i) => sum + Math.abs(ends[i] - 2 * height + ends[i + 2]), 0)
-  })
-  return left < right ? 0 : 1
+  const curve = armhole
+    ? resample(armhole, 7).slice(1, -1)
+    : [between(shoulder, from, 0.33), between(shoulder, from, 0.66)]
+  return [...pairUp(curve, carryAlongChord(curve, { from: [shoulder, from], to: [tip, armpit] })), [from, armpit]]
 }
 
 // The armpit's position does not depend on its row alone; its correction fades out downwards along the side.

@@ -97,20 +97,6 @@ describe('placeGarment', () => {
     expect(named.placement.warnings).not.toContain('CATEGORY_ASSUMED')
   })
 
-  it('straightens a crooked strap by mirroring the other strap', () => {
-    const vest = drawGarment({ sleeves: 'none' })
-    const [left, right] = vest.sides
-    const armhole = right.armhole ?? []
-    const crooked = armhole.map((p, i) => (i > 0 && i < armhole.length - 1 ? { ...p, x: p.x + (i % 2 ? 14 : -8) } : p))
-    const { source, target } = place({ ...vest, sides: [left, { ...right, armhole: crooked }] })
-    const between = ({ landmarks: [, { shoulder, armpit }] }: UpperGarment, { y }: Point) =>
-      y > shoulder.y + 2 && y < armpit.y - 2
-    const edge = (side: -1 | 1) =>
-      target.filter((_, i) => side * (source[i].x - vest.axis) > 60 && between(vest, source[i]))
-    expect(edge(1).length).toBeGreaterThan(3)
-    for (const point of edge(1)) expect(distanceTo(edge(-1), mirror(point))).toBeLessThan(2)
-  })
-
   it('ends a short sleeve on the upper arm and a long one at the wrist', () => {
     const [short] = shirt.sleeves
     expect(short.long).toBe(false)
