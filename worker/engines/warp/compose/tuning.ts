@@ -11,8 +11,6 @@ export const MIN_CHANGE = 1 / 256
 
 /** Soft edge (sigma) of hands, arms, hair and the worn top: min px, and body units. */
 export const EDGE_SOFTNESS = { min: 0.8, share: 0.004 } as const
-/** Width of the edge of a limb, and of hair, into which the worn garment's colour is mixed. */
-export const MIXING_REACH = { limb: 0.015, hair: 0.02 } as const
 /** Min area of an arm or hand, and of an object in front of trousers; the width of gaps that an arm closes. */
 export const MIN_SHOWN = { limb: 0.006, front: 0.004 } as const
 export const ARM_GAP = 0.025
@@ -74,8 +72,3 @@ export const HEM_SHADE = { down: 0.014, soft: 0.012, strength: 0.45 } as const
 export const WIDE_HEM_SHADE = { down: 0.04, soft: 0.03, strength: 0.25 } as const
 /** Share of light on the inside of the back. */
 export const BACK_LIGHT = 0.8
-
-// Edges mixed with the colour of the worn garment.
-
-/** Min ΔE between two colours for unmixing; shares of the mixture that count as cloth, and range of the transition. */
-export const MATTE = { difference: 14, from: 0.25, over: 0.5, inside: 1.5 } as const

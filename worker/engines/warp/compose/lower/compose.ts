@@ -11,14 +11,13 @@ import { shiftDown } from '../../../../vision/raster/shift.ts'
 import { clamp } from '../../../../vision/raster/statistics.ts'
 import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
-import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { bringHandsToFront, edgeSoftness } from '../front.ts'
 import {
   BARE_FOREARMS,
   HANGING_TOP,
   HEM_SHADE,
   MIN_CHANGE,
   MIN_SHOWN,
-  MIXING_REACH,
   OLD_WAIST,
   ON_PERSON,
   SURE_PERSON,
@@ -77,12 +76,10 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const aboveHem = without(below(along, topHem - TOP_HEM.above), oldWaist)
   const shown = union(hanging, hair, worn.sleeves, intersect(skin, worn.arms), aboveHem)
   const own = keepComponents(shown, ({ area }) => area > MIN_SHOWN.front * body.unit ** 2)
-  const soft = featherMask(own, edgeSoftness(body.unit))
+  const front = featherMask(own, edgeSoftness(body.unit))
   const hands = intersect(own, skin, worn.arms)
-  const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
-  // Only pixels beside a hand are mixed with the background of the hand.
   for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
-  bringHandsToFront(front, { person, worn, lab: parts.lab, unit: body.unit })
+  bringHandsToFront(front, person)
   return front
 }
 

@@ -16,7 +16,7 @@ import { dot, subtract } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { bringHandsToFront, edgeSoftness } from '../front.ts'
 import {
   ARM_GAP,
   ARM_SHADE,
@@ -31,7 +31,6 @@ import {
   LAP,
   LIMB_OUTLINE,
   MIN_SHOWN,
-  MIXING_REACH,
   ON_PERSON,
   SLEEVE_CONTACT,
   SLEEVE_SHADE,
@@ -70,7 +69,7 @@ export function findOcclusionOrder(
     arm,
     armShadow(arm, body.unit),
     hands,
-    faceInFront(fitting, removal.worn),
+    faceInFront(fitting),
     ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
     ...(isAnyBehind(fitting) ? fitting.placement.sleeves.map(({ side }) => sleeveBehind(fitting, side)) : []),
   ]
@@ -96,8 +95,7 @@ function armInFront(fitting: FittingRegions, { zones, worn }: UpperRemoval): Pla
   const whole = union(skin, without(intersect(uncovered, closed), parts.top, wall))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
   const softness = edgeSoftness(body.unit)
-  const edge = smoothOutline(shown, { sigma: Math.max(softness, LIMB_OUTLINE * body.unit), softness })
-  const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
+  const arm = smoothOutline(shown, { sigma: Math.max(softness, LIMB_OUTLINE * body.unit), softness })
   const sure = intersect(erode(shown, 1), parts.skin)
   for (let i = 0; i < arm.data.length; i++) if (sure.data[i]) arm.data[i] = 1
   return arm
@@ -176,8 +174,7 @@ function handsInFront(
     without(intersect(regions.hands, skin), withLabel(skin, zones, SKIN)),
     ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2,
   )
-  const edge = featherMask(shown, edgeSoftness(body.unit))
-  const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
+  const hands = featherMask(shown, edgeSoftness(body.unit))
   const allowed = bothSides((side) => {
     const { along, forearm, elbow, wrist } = regions.arms[side]
     const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
@@ -186,12 +183,11 @@ function handsInFront(
     return (i: number) => forearm.along.data[i] >= Math.min(start, folded) && forearm.along.data[i] < FAR
   })
   for (let i = 0; i < hands.data.length; i++) {
-    // Only pixels beside a hand are mixed with the background of the hand.
     if (shown.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
   if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit, softness: edgeSoftness(body.unit) })
-  bringHandsToFront(hands, { person, worn, lab: parts.lab, unit: body.unit })
+  bringHandsToFront(hands, person)
   return behind(hands, featherMask(undressedWrists(regions, { zones, unit: body.unit }), edgeSoftness(body.unit)))
 }
 
@@ -209,13 +205,12 @@ function behind(plane: Plane, front: Plane): Plane {
   return plane
 }
 
-function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
+function faceInFront({ person, body, parts, regions }: FittingRegions): Plane {
   const { skin, hair } = parts
   const { face, head } = regions
   const hairShare = withValue(hair, person.mask, { over: SURE_PERSON })
   const faceShare = intersect(head, union(face, withValue(union(skin, hair), person.mask, { over: 0.5 })))
-  const softHair = featherMask(hairShare, edgeSoftness(body.unit))
-  const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: MIXING_REACH.hair * body.unit })
+  const hairEdge = featherMask(hairShare, edgeSoftness(body.unit))
   const faceEdge = featherMask(faceShare, 1)
   for (let i = 0; i < hairEdge.data.length; i++) hairEdge.data[i] = Math.max(hairEdge.data[i], faceEdge.data[i])
   return hairEdge
