@@ -16,8 +16,6 @@ export const MIN_SHOWN = { limb: 0.006, front: 0.004 } as const
 export const ARM_GAP = 0.025
 /** Sigma by which the outline of an arm in front of the garment is smoothed. */
 export const LIMB_OUTLINE = 0.015
-/** Length of a hand below its old cuff in which invented skin replaces the dark line of the cuff. */
-export const CUFF_LINE = 0.06
 /**
  * Min difference (a and b) between skin and background for a comparison by hue; and share of the distance to skin from which a pixel is
  * skin.

@@ -52,24 +52,6 @@ export const HIGHEST = { body: -0.14, collarAcross: 0.35, collar: -0.5, raisedWi
 /** Depth inside the mask from which cloth is not background, and max ΔE from background elsewhere. */
 export const BACKGROUND_LIKE = { deep: 0.06, difference: 8 } as const
 
-// The shadow of a worn cuff on a bare arm. remove/upper/remove.test.ts, "rounds an invented forearm".
-
-/**
- * Search range along the arm, length of the arm beyond that gives its tone, L by which the shadow is darker, width of the line below the
- * cuff, and max ΔE from the worn cloth, also as a share of that from skin, of remains of cloth. remove/upper/remove.test.ts, "labelled as
- * skin".
- */
-export const CUFF_SHADOW = {
-  before: 0.05,
-  beyond: 0.14,
-  toneUntil: 0.4,
-  darker: 9,
-  width: 1.25,
-  line: 0.015,
-  cloth: 20,
-  likeness: 0.5,
-} as const
-
 // Replacement of the worn garment.
 
 /** Half width of the neck, half width where it becomes shoulders, its share of the ear distance, and the F range over which it widens. */

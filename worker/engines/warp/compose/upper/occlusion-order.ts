@@ -22,7 +22,6 @@ import {
   ARM_SHADE,
   AROUND,
   CONTACT,
-  CUFF_LINE,
   GAP,
   HAND_FROM,
   HANGING_TOP,
@@ -188,16 +187,7 @@ function handsInFront(
   }
   if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit, softness: edgeSoftness(body.unit) })
   bringHandsToFront(hands, person)
-  return behind(hands, featherMask(undressedWrists(regions, { zones, unit: body.unit }), edgeSoftness(body.unit)))
-}
-
-// The dark line between a hand and its old cuff belongs to the cuff.
-function undressedWrists(
-  { arms, limbs }: FittingRegions['regions'],
-  { zones, unit }: { zones: Uint8Array; unit: number },
-): Mask {
-  const isAtCuff = (i: number) => arms.some(({ along, sleeveEnd }) => along.data[i] < sleeveEnd + CUFF_LINE * unit)
-  return subset(withLabel(limbs, zones, SKIN), isAtCuff)
+  return hands
 }
 
 function behind(plane: Plane, front: Plane): Plane {

@@ -1,12 +1,9 @@
-import { type ArmField, armMask, bareRadiusAt } from '../../../../vision/body/arm-field.ts'
 import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
-import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
-import { apartInLight } from '../../../../vision/raster/colour.ts'
+import { bothSides } from '../../../../vision/body/keypoints.ts'
 import { componentsTouching, connectedComponents } from '../../../../vision/raster/components.ts'
 import { distanceTo } from '../../../../vision/raster/distance.ts'
 import {
   below,
-  countSet,
   intersect,
   invert,
   subset,
@@ -16,16 +13,14 @@ import {
   withValue,
 } from '../../../../vision/raster/mask.ts'
 import { dilate, open } from '../../../../vision/raster/morphology.ts'
-import { createMask, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
+import type { Mask, Plane } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
-import { difference, type Reduced } from '../../../../vision/raster/reduce.ts'
-import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { move } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { BELOW_HEM, CUFF_SHADOW, EDGE_EXTENSION, LUMP_SIZE, MIDRIFF, NECK, TORSO } from '../tuning.ts'
+import { BELOW_HEM, EDGE_EXTENSION, LUMP_SIZE, MIDRIFF, NECK, TORSO } from '../tuning.ts'
 import {
   besideLowerTest,
   growLowerDownwards,
@@ -42,13 +37,10 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const { cover } = garment
   const under = keptUnder(fitting)
   const undressed = undressedArms(fitting, { worn, cover, under })
-  const cuffs = findCuffShadows(fitting, worn.cloth)
-  const sleeved = sleevedLimbs(fitting)
-  const place = placeTests(fitting, sleeved)
+  const place = placeTests(fitting)
   const evidence: ZoneEvidence = {
     ...place,
     isUnderJacket: (i) => under.data[i] === 1,
-    isCuffShadow: (i) => cuffs.data[i] === 1,
     isRemovable: (i) => worn.removable.data[i] === 1,
     isUndressedArm: (i) => undressed.data[i] === 1,
     isCovered: (i) => cover.data[i] >= SOLID,
@@ -57,20 +49,18 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     isBelowHem: (i) => place.isBelowHem(i) && !place.isMidriff(i),
   }
   const zones = new Uint8Array(cover.data.length)
-  // All other pixels stay.
-  const candidates = union(worn.removable, cuffs)
-  for (let i = 0; i < zones.length; i++) if (candidates.data[i]) zones[i] = zoneOf(evidence, i)
+  for (let i = 0; i < zones.length; i++) if (worn.removable.data[i]) zones[i] = zoneOf(evidence, i)
   growLowerDownwards(zones, fitting, { worn, cover, isBelowHem: place.isBelowHem })
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
   removeCastShadow(zones, fitting, worn)
-  extendGarmentToWornEdge(zones, fitting, { garment, undressed, sleeved })
+  extendGarmentToWornEdge(zones, fitting, { garment, undressed })
   extendSleevesToArms(zones, fitting, garment)
   return zones
 }
 
 // Tests of a pixel's place on the body.
-function placeTests(fitting: FittingRegions, sleeved: Mask) {
+function placeTests(fitting: FittingRegions) {
   const { person, body, parts, placement, regions } = fitting
   const { along } = parts
   const { sideways } = regions
@@ -88,7 +78,7 @@ function placeTests(fitting: FittingRegions, sleeved: Mask) {
       placement.hem < MIDRIFF.hem && placement.oldHem < MIDRIFF.coat && along.data[i] < MIDRIFF.waistband,
     isBody: (i: number) => {
       if (person.mask.data[i] <= 0.3) return false
-      if (sleeved.data[i] || shoulders.data[i]) return true
+      if (regions.limbs.data[i] || shoulders.data[i]) return true
       const f = along.data[i]
       if (f < NECK.until) return f > NECK.top && isNeck(i)
       return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
@@ -96,19 +86,10 @@ function placeTests(fitting: FittingRegions, sleeved: Mask) {
   }
 }
 
-// Of an arm that was already bare all pixels are visible: the cloth beside it is not its sleeve.
-function sleevedLimbs({ body, regions: { arms, limbs } }: FittingRegions): Mask {
-  return subset(limbs, (i) =>
-    arms.some(({ along, sleeveEnd }) => along.data[i] < sleeveEnd + CUFF_SHADOW.beyond * body.unit),
-  )
-}
-
 /** What the rules ask about a pixel. */
 export interface ZoneEvidence {
   /** Clothes under an open jacket. */
   readonly isUnderJacket: (pixel: number) => boolean
-  /** The shadow of an old cuff, or cloth at it that is labelled as skin. */
-  readonly isCuffShadow: (pixel: number) => boolean
   /** The worn garment, with a rim. */
   readonly isRemovable: (pixel: number) => boolean
   /** An arm that the old sleeve covers and the new one does not. */
@@ -136,11 +117,6 @@ interface ZoneRule {
 /** In order: the first rule that applies to a pixel decides its zone. */
 export const ZONE_RULES: readonly ZoneRule[] = [
   { name: 'clothes under a jacket stay', zone: KEEP, applies: (e, i) => e.isUnderJacket(i) },
-  {
-    name: 'old cuffs become skin beside worn cloth and in front of the new garment',
-    zone: SKIN,
-    applies: (e, i) => e.isCuffShadow(i) && (!e.isRemovable(i) || e.isCovered(i)),
-  },
   { name: 'all but the worn garment stays', zone: KEEP, applies: (e, i) => !e.isRemovable(i) },
   { name: 'an undressed arm is in front of the new garment', zone: SKIN, applies: (e, i) => e.isUndressedArm(i) },
   { name: 'nothing is replaced behind the new garment', zone: KEEP, applies: (e, i) => e.isCovered(i) },
@@ -154,7 +130,6 @@ export const ZONE_RULES: readonly ZoneRule[] = [
   { name: 'the lower garment continues up to the new hem', zone: LOWER, applies: (e, i) => e.isBelowHem(i) },
   { name: 'the body is bared', zone: SKIN, applies: (e, i) => e.isBody(i) },
   { name: 'cloth beside the torso becomes background', zone: BACKGROUND, applies: (e, i) => e.isBesideTorso(i) },
-  { name: 'the rest of old cuffs becomes skin', zone: SKIN, applies: (e, i) => e.isCuffShadow(i) },
 ]
 
 /** The zone of one pixel: KEEP, BACKGROUND, LOWER or SKIN. */
@@ -164,60 +139,13 @@ export function zoneOf(evidence: ZoneEvidence, pixel: number): number {
 }
 
 /**
- * Remains of worn cuffs on arms that the new garment leaves bare: shadows, and cloth that is labelled dark skin and would remain
- * as a bracelet. `cloth` is the worn garment in CIE Lab.
- */
-function findCuffShadows(fitting: FittingRegions, cloth: Reduced): Mask {
-  const [left, right] = bothSides((side) => underCuff(fitting, cloth, side))
-  return union(left, right)
-}
-
-function underCuff({ person, body, parts, placement, regions }: FittingRegions, cloth: Reduced, side: Side): Mask {
-  const arm = regions.arms[side]
-  const { unit } = body
-  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)?.length ?? 0
-  if (arm.sleeveEnd === 0 || sleeve > arm.sleeveEnd - CUFF_SHADOW.before * unit) return createMask(parts.skin)
-  const within = (from: number, to: number) =>
-    armMask(arm, (way) =>
-      way > from && way < to ? CUFF_SHADOW.width * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0,
-    )
-  const { sleeveEnd } = arm
-  const beyond = within(sleeveEnd + CUFF_SHADOW.beyond * unit, sleeveEnd + CUFF_SHADOW.toneUntil * unit)
-  const bare = intersect(beyond, parts.skin)
-  const tone = countSet(bare) < 20 ? null : medianOf(parts.lab, bare, 0)
-  const isCloth = (i: number) => {
-    if (parts.skinColour === null) return false
-    const toCloth = difference(parts.lab, cloth, i)
-    const toSkin = apartInLight(parts.lab, i, { colour: parts.skinColour, lightness: 1 })
-    return toCloth < CUFF_SHADOW.cloth && toCloth < CUFF_SHADOW.likeness * toSkin
-  }
-  const around = within(sleeveEnd - CUFF_SHADOW.before * unit, sleeveEnd + CUFF_SHADOW.beyond * unit)
-  // The line below a cuff mixes cloth, shadow and skin.
-  const line = dilate(intersect(around, parts.top), CUFF_SHADOW.line * unit)
-  const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
-  const dark = subset(
-    around,
-    (i) =>
-      person.mask.data[i] > 0.3 &&
-      !isOtherHand(i) &&
-      (line.data[i] === 1 || isCloth(i) || (tone !== null && parts.lab.data[i * 3] < tone - CUFF_SHADOW.darker)),
-  )
-  return subset(dilate(dark, 1), (i) => !isOtherHand(i))
-}
-
-// Fingers of crossed arms are in front of the other arm's cuff.
-function handTest({ along, distance, wrist }: ArmField, radius: number): (i: number) => boolean {
-  return (i) => distance.data[i] < radius && along.data[i] > wrist - radius
-}
-
-/**
  * A thin strip becomes garment if the new garment could as well extend that far: a drawn edge in the old garment's place looks like
  * a worn edge, unlike invented skin or background. Hem, cuffs and neckline stay where the product has them.
  */
 function extendGarmentToWornEdge(
   zones: Uint8Array,
   { body, parts, placement, regions }: FittingRegions,
-  { garment, undressed, sleeved }: { garment: FlatGarment; undressed: Mask; sleeved: Mask },
+  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
 ): void {
   const { torso, sleeves, cover } = garment
   const solid = invert(below(cover, SOLID))
@@ -239,7 +167,7 @@ function extendGarmentToWornEdge(
   // On an arm a garment ends at the end of its sleeve.
   const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
   const [left, right] = bothSides((side) => below(regions.arms[side].along, ends[side] - 0.1 * body.unit))
-  const bare = without(sleeved, left, right)
+  const bare = without(regions.limbs, left, right)
   const aboveHem = withValue(without(replaced, undressed, bare), parts.along, { under: placement.hem - 0.02 })
   const hug = subset(aboveHem, (i) => {
     const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
@@ -251,8 +179,7 @@ function extendGarmentToWornEdge(
   const seen = dilate(without(solid, intersect(regions.uncovered, parts.skin)), 2)
   const beside = componentsTouching(broad, seen)
   const joined = withoutLumps(beside, (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
-  const behindArms = componentsTouching(beside, without(regions.limbs, sleeved))
-  for (let i = 0; i < zones.length; i++) if (joined.data[i] || behindArms.data[i]) zones[i] = GARMENT
+  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
 }
 
 /**

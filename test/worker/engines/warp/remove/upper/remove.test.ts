@@ -3,7 +3,7 @@ import { BACKGROUND, GARMENT, LOWER, SKIN } from '../../../../../../worker/engin
 import { collarbones, inventSkin } from '../../../../../../worker/engines/warp/remove/upper/invented-skin.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
-import { subset, threshold } from '../../../../../../worker/vision/raster/mask.ts'
+import { threshold } from '../../../../../../worker/vision/raster/mask.ts'
 import {
   type Bitmap,
   bitmapToColours,
@@ -255,21 +255,6 @@ describe('removing the worn garment', () => {
     const [none, hands, all] = [() => false, (y: number) => y > 300, () => true].map(blueIn)
     expect((hands - none) / (all - none)).toBeGreaterThan(0.3)
     expect((hands - none) / (all - none)).toBeLessThan(0.7)
-  })
-
-  it('removes cloth at the old cuff that is labelled as skin', () => {
-    const light: Colour = [190, 195, 215]
-    const { person, ...rest } = drawPerson(ARMS_AWAY, { top: light })
-    const cuffed = paintSleeves({ person, ...rest }, light)
-    const { x, y } = landmarks.leftWrist
-    const cuff = [3, 4, 5].flatMap((dy) => [-2, -1, 0, 1, 2].map((dx) => at({ x: x + dx, y: y + dy })))
-    for (const i of cuff) cuffed.data.set(light, i * 3)
-    const { fitting: labelled, flat: cover } = layGarment(person, cuffed, drawGarment())
-    const skin = { ...labelled.parts.skin, data: labelled.parts.skin.data.slice() }
-    for (const i of cuff) skin.data[i] = 1
-    const parts = { ...labelled.parts, skin, top: subset(labelled.parts.top, (i) => !skin.data[i]) }
-    const { zones } = removeUpper({ ...labelled, parts }, { photo: bitmapToColours(cuffed), garment: cover })
-    expect(cuff.map((i) => zones[i])).toEqual(cuff.map(() => SKIN))
   })
 
   it('paints no skin under new long sleeves', () => {

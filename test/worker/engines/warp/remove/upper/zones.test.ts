@@ -8,7 +8,6 @@ const always = () => true
 /** A pixel of worn cloth in front of the background, away from the body. */
 const CLOTH: ZoneEvidence = {
   isUnderJacket: never,
-  isCuffShadow: never,
   isRemovable: always,
   isUndressedArm: never,
   isCovered: never,
@@ -21,13 +20,7 @@ const CLOTH: ZoneEvidence = {
 
 /** Each rule with what decides it, and a later rule that it overrules. */
 it.each<[string, Partial<ZoneEvidence>, Partial<ZoneEvidence>, number]>([
-  ['clothes under a jacket stay', { isUnderJacket: always }, { isCuffShadow: always }, KEEP],
-  [
-    'old cuffs become skin beside worn cloth and in front of the new garment',
-    { isCuffShadow: always, isCovered: always },
-    { isRemovable: never },
-    SKIN,
-  ],
+  ['clothes under a jacket stay', { isUnderJacket: always }, { isBody: always }, KEEP],
   ['all but the worn garment stays', { isRemovable: never }, { isUndressedArm: always, isBody: always }, KEEP],
   ['an undressed arm is in front of the new garment', { isUndressedArm: always }, { isCovered: always }, SKIN],
   ['nothing is replaced behind the new garment', { isCovered: always }, { isBackgroundLike: always }, KEEP],
@@ -40,8 +33,7 @@ it.each<[string, Partial<ZoneEvidence>, Partial<ZoneEvidence>, number]>([
   ],
   ['the lower garment continues up to the new hem', { isBelowHem: always }, { isBody: always }, LOWER],
   ['the body is bared', { isBody: always }, { isBesideTorso: always, isBesideLower: always }, SKIN],
-  ['cloth beside the torso becomes background', { isBesideTorso: always }, { isCuffShadow: always }, BACKGROUND],
-  ['the rest of old cuffs becomes skin', { isCuffShadow: always }, { isBesideLower: always }, SKIN],
+  ['cloth beside the torso becomes background', { isBesideTorso: always }, { isBesideLower: always }, BACKGROUND],
 ])('%s', (name, decides, overruled, zone) => {
   expect(ZONE_RULES.map((rule) => rule.name)).toContain(name)
   expect(zoneOf({ ...CLOTH, ...decides }, 0)).toBe(zone)
