@@ -26,8 +26,6 @@ export const HUE = { difference: 6, share: 0.35 } as const
  * share of its ΔE to the arm.
  */
 export const GAP = { open: 0.35, detail: 0.05, arm: 0.15, difference: 7, nearer: 0.5 } as const
-/** Start of the hands: body units before the wrist under a long sleeve; share of the forearm otherwise. */
-export const HAND_FROM = { sleeved: 0.02, bare: 0.1 } as const
 /** Min mask value of hair, and of a worn top in front of trousers. */
 export const SURE_PERSON = 0.4
 /** Slope and offset from the mask to the region that hides the inside of the back, and to the region that receives shadows. */

@@ -164,9 +164,7 @@ export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
 export const ARM_EMERGES = { start: 0.25, widening: 0.95, over: 0.45 } as const
 /** Start of the bare arm: body units below the armpit, and min share of the upper arm. */
 export const BARE_FROM = { belowArmpit: 0.11, upperArm: 0.35 } as const
-/** Widths over the radii of a bare arm and of a hand; spread fingers extend beyond the palm. */
-export const IN_FRONT = { arm: 1.15, hand: 1.25, fingers: 2.2, foldedForearm: 1.1 } as const
-/** Distance to the other forearm's bone, over its radius: outside, a pixel is certainly a finger; inside, it is not. */
-export const FINGERS_ON_ARM = { outside: 1.15, inside: 0.6 } as const
+/** Widths over the radii of a bare arm and of a hand. */
+export const IN_FRONT = { arm: 1.15, hand: 1.25 } as const
 /** Share of the upper arm that stays in front if the arm goes behind the body. test/worker/vision/body/arm-field.test.ts. */
 export const BEFORE_HIDDEN = 0.6

@@ -1,5 +1,4 @@
-import { FAR } from '../../../../vision/body/bone-field.ts'
-import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
+import type { Side } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import { isSeated } from '../../../../vision/body/seated.ts'
 import { apartInLight } from '../../../../vision/raster/colour.ts'
@@ -23,7 +22,6 @@ import {
   AROUND,
   CONTACT,
   GAP,
-  HAND_FROM,
   HANGING_TOP,
   HIDDEN_OVER,
   HUE,
@@ -164,27 +162,14 @@ function contactShadow(
   return shadow
 }
 
-function handsInFront(
-  { person, body, parts, placement, regions }: FittingRegions,
-  { zones, worn }: UpperRemoval,
-): Plane {
+function handsInFront({ person, body, parts, regions }: FittingRegions, { zones, worn }: UpperRemoval): Plane {
   const { skin } = parts
   const shown = keepComponents(
     without(intersect(regions.hands, skin), withLabel(skin, zones, SKIN)),
     ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2,
   )
   const hands = featherMask(shown, edgeSoftness(body.unit))
-  const allowed = bothSides((side) => {
-    const { along, forearm, elbow, wrist } = regions.arms[side]
-    const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
-    const start = sleeve?.long ? wrist - HAND_FROM.sleeved * body.unit : wrist - HAND_FROM.bare * (wrist - elbow)
-    const folded = sleeve && !sleeve.long && forearm.along !== along ? Math.max(sleeve.length, elbow) : start
-    return (i: number) => forearm.along.data[i] >= Math.min(start, folded) && forearm.along.data[i] < FAR
-  })
-  for (let i = 0; i < hands.data.length; i++) {
-    if (shown.data[i]) hands.data[i] = 1
-    if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
-  }
+  for (let i = 0; i < hands.data.length; i++) if (shown.data[i]) hands.data[i] = 1
   if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit, softness: edgeSoftness(body.unit) })
   bringHandsToFront(hands, person)
   return hands

@@ -4,7 +4,7 @@ import { FAR } from '../../../../vision/body/bone-field.ts'
 import { findHead } from '../../../../vision/body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
-import { below, intersect, subset, union, without, withValue } from '../../../../vision/raster/mask.ts'
+import { below, union, without, withValue } from '../../../../vision/raster/mask.ts'
 import {
   createMask,
   createPlane,
@@ -16,7 +16,7 @@ import {
 import { fillBeyond, fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
-import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
+import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 
 /** Regions of the body for a placed garment. */
@@ -30,11 +30,7 @@ export function findRegions(fitting: PlacedGarment): Regions {
     limbs: eitherArm(arms, (arm) => bareArm(arm)),
     uncovered: eitherArm(arms, (arm, side) => withoutHidden(uncoveredArm(arm, fitting, side), arm)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
-    hands: eitherArm(arms, (arm, side) => {
-      const other = arms[side === 0 ? 1 : 0]
-      const hand = handOf({ ...arm, ...arm.forearm }, body.armRadius[side], { other, mask: person.mask })
-      return withoutHidden(union(hand, foldedForearm(arm, placement, side)), arm)
-    }),
+    hands: eitherArm(arms, (arm, side) => withoutHidden(palmOf(arm, body.armRadius[side]), arm)),
     shoulders: findShoulders(fitting),
     sideways: measureSideways(body, parts),
   }
@@ -118,34 +114,10 @@ function bareArm(arm: ArmField): Mask {
   return armMask(arm, (way) => (way > arm.bareEnd ? 0 : bareRadiusAt(arm, way)))
 }
 
-// Spread fingers extend further out. On the other forearm they have the same colour.
-function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmField; mask: Plane }): Mask {
-  const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
-  const near = (wide: number) => (way: number) =>
-    way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, wide], way)
-  const palm = armMask(arm, near(IN_FRONT.hand))
-  const fingers = armMask(arm, near(IN_FRONT.fingers))
-  const seen = without(fingers, palm, below(mask, 0.9))
-  const doubtful = withValue(seen, other.along, { over: other.elbow, under: other.wrist })
-  const beside = subset(doubtful, (i) => {
-    const way = other.along.data[i]
-    const toOther = other.distance.data[i] / bareRadiusAt(other, way)
-    return (
-      toOther > FINGERS_ON_ARM.outside || (toOther > FINGERS_ON_ARM.inside && toOther > arm.distance.data[i] / radius)
-    )
-  })
-  return union(intersect(fingers, palm), without(seen, doubtful), beside)
-}
-
-// A forearm that is bent back is in front of the sleeve of its own upper arm.
-function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
-  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
-  if (!sleeve || sleeve.long || arm.forearm.along === arm.along) return createMask(arm.distance)
-  const start = Math.max(sleeve.length, arm.elbow)
-  const forearm = armMask({ ...arm, ...arm.forearm }, (way) =>
-    way < start ? 0 : IN_FRONT.foldedForearm * bareRadiusAt(arm, way),
+function palmOf(arm: ArmField, radius: number): Mask {
+  return armMask(arm, (way) =>
+    way < arm.wrist ? 0 : radius * interpolate([arm.wrist, arm.end], [1, IN_FRONT.hand], way),
   )
-  return withValue(forearm, arm.along, { under: sleeve.length })
 }
 
 // Removes the parts of an arm that are behind the body.
