@@ -73,12 +73,8 @@ export const UNDRESSED = { beside: 1.3, before: 0.8, over: 0.25 } as const
 export const ARM_OUTLINE = 0.03
 /** Search radius of a shadow on the wall around the removed region; L by which it is darker; max tint difference from the wall. */
 export const CAST_SHADOW = { near: 0.04, darker: [2, 25], tint: 6 } as const
-/** Max distance by which a garment is drawn beyond its own edge to cover the old garment (torso, sleeves, neck) or a bare arm. */
-export const EDGE_EXTENSION = { torso: 0.06, sleeve: 0.05, neck: 0.02, tongue: 0.04, arm: 0.07 } as const
-/**
- * Thickness of a strip from which it is a lump if its area is less than `length` times its thickness squared. worn-mask.test.ts, "lump".
- */
-export const LUMP_SIZE = { thick: 0.02, length: 4 } as const
+/** Max distance by which a sleeve is drawn beyond its own edge to cover a bare arm. */
+export const ARM_EXTENSION = 0.07
 
 // The background.
 

@@ -1,26 +1,9 @@
-import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
-import { bothSides } from '../../../../vision/body/keypoints.ts'
-import { componentsTouching, connectedComponents } from '../../../../vision/raster/components.ts'
-import { distanceTo } from '../../../../vision/raster/distance.ts'
-import {
-  below,
-  intersect,
-  invert,
-  subset,
-  union,
-  withLabel,
-  without,
-  withValue,
-} from '../../../../vision/raster/mask.ts'
-import { dilate, open } from '../../../../vision/raster/morphology.ts'
-import type { Mask, Plane } from '../../../../vision/raster/plane.ts'
-import { fillPolygon } from '../../../../vision/raster/polygon.ts'
-import { move } from '../../../../vision/raster/vector.ts'
+import { dilate } from '../../../../vision/raster/morphology.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { BELOW_HEM, EDGE_EXTENSION, LUMP_SIZE, MIDRIFF, NECK, TORSO } from '../tuning.ts'
+import { ARM_EXTENSION, BELOW_HEM, MIDRIFF, NECK, TORSO } from '../tuning.ts'
 import {
   besideLowerTest,
   growLowerDownwards,
@@ -54,7 +37,6 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
   removeCastShadow(zones, fitting, worn)
-  extendGarmentToWornEdge(zones, fitting, { garment, undressed })
   extendSleevesToArms(zones, fitting, garment)
   return zones
 }
@@ -139,50 +121,6 @@ export function zoneOf(evidence: ZoneEvidence, pixel: number): number {
 }
 
 /**
- * A thin strip becomes garment if the new garment could as well extend that far: a drawn edge in the old garment's place looks like
- * a worn edge, unlike invented skin or background. Hem, cuffs and neckline stay where the product has them.
- */
-function extendGarmentToWornEdge(
-  zones: Uint8Array,
-  { body, parts, placement, regions }: FittingRegions,
-  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
-): void {
-  const { torso, sleeves, cover } = garment
-  const solid = invert(below(cover, SOLID))
-  const replaced = without(union(withLabel(cover, zones, BACKGROUND), withLabel(cover, zones, SKIN)), solid)
-  const [toTorso, toSleeve] = [torso, sleeves].map((plane) => distanceTo(invert(below(plane, SOLID))))
-  const toEdge = distanceTo(invert(union(replaced, solid)))
-  // Where the old garment diverges from the new one, the strip ends in a slope instead of a step.
-  const isNear = (far: Plane, i: number, reach: number) => {
-    const max = reach * body.unit
-    return far.data[i] <= Math.min(max, 2 * max - far.data[i] - toEdge.data[i])
-  }
-  const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
-  const up = -0.4 * body.unit
-  const opening = fillPolygon(torso, [
-    ...neck,
-    move(placement.neckCorners[1], body.down, up),
-    move(placement.neckCorners[0], body.down, up),
-  ])
-  // On an arm a garment ends at the end of its sleeve.
-  const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
-  const [left, right] = bothSides((side) => below(regions.arms[side].along, ends[side] - 0.1 * body.unit))
-  const bare = without(regions.limbs, left, right)
-  const aboveHem = withValue(without(replaced, undressed, bare), parts.along, { under: placement.hem - 0.02 })
-  const hug = subset(aboveHem, (i) => {
-    const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
-    return atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])
-  })
-  // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
-  const broad = intersect(hug, open(union(hug, solid), EDGE_EXTENSION.tongue * body.unit))
-  // Regions that an arm separates from the garment do not belong to it.
-  const seen = dilate(without(solid, intersect(regions.uncovered, parts.skin)), 2)
-  const beside = componentsTouching(broad, seen)
-  const joined = withoutLumps(beside, (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
-  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
-}
-
-/**
  * A slice of bare arm or shoulder outside of a sleeve becomes garment, because a sleeve goes around the arm. In each row, the slice is
  * between the sleeve and the background.
  */
@@ -192,7 +130,7 @@ function extendSleevesToArms(
   { sleeves, cover }: FlatGarment,
 ): void {
   const { width, height } = cover
-  const reach = Math.round(EDGE_EXTENSION.arm * body.unit)
+  const reach = Math.round(ARM_EXTENSION * body.unit)
   for (const { side, length } of placement.sleeves) {
     const { along } = regions.arms[side]
     const outwards = side === 0 ? -1 : 1
@@ -214,17 +152,4 @@ function extendSleevesToArms(
       for (let x = edge + outwards; x !== end; x += outwards) zones[y * width + x] = GARMENT
     }
   }
-}
-
-// A seam that is slightly further out stays so for some length; a short and thick strip is the root of an old sleeve.
-function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFrame): Mask {
-  const { labels, components } = connectedComponents(hug)
-  const thickness = new Float32Array(components.length + 1)
-  for (let i = 0; i < labels.length; i++)
-    if (hug.data[i]) thickness[labels[i]] = Math.max(thickness[labels[i]], farOf(i))
-  const isLump = components.map(({ label, area }) => {
-    const thick = thickness[label]
-    return thick > LUMP_SIZE.thick * unit && area < LUMP_SIZE.length * thick ** 2
-  })
-  return subset(hug, (i) => !isLump[labels[i] - 1])
 }
