@@ -71,8 +71,6 @@ export const LOWER_WIDTH = { from: 0.03, to: 0.2, margin: 0.02, outer: 0.75 } as
 export const UNDRESSED = { beside: 1.3, before: 0.8, over: 0.25 } as const
 /** Sigma by which the outline of an undressed arm is smoothed. remove/upper/remove.test.ts, "jagged". */
 export const ARM_OUTLINE = 0.03
-/** Search radius of a shadow on the wall around the removed region; L by which it is darker; max tint difference from the wall. */
-export const CAST_SHADOW = { near: 0.04, darker: [2, 25], tint: 6 } as const
 /** Max distance by which a sleeve is drawn beyond its own edge to cover a bare arm. */
 export const ARM_EXTENSION = 0.07
 

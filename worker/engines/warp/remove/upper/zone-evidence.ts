@@ -16,13 +16,12 @@ import { dilate } from '../../../../vision/raster/morphology.ts'
 import { createMask, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
-import { cellAt } from '../../../../vision/raster/reduce.ts'
 import { percentile } from '../../../../vision/raster/statistics.ts'
-import { between, distance, dot, move, norm, subtract } from '../../../../vision/raster/vector.ts'
+import { between, distance, dot, move, subtract } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import { BACKGROUND, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { ARM_OUTLINE, BELOW_HEM, CAST_SHADOW, LOWER_WIDTH, NECK, UNDRESSED } from '../tuning.ts'
+import { ARM_OUTLINE, BELOW_HEM, LOWER_WIDTH, NECK, UNDRESSED } from '../tuning.ts'
 
 /** Tests whether a pixel is neck: from the mouth to the middle between the shoulders. A high collar is wider than the neck. */
 export function neckTest({ person, body, parts }: FittingRegions): (i: number) => boolean {
@@ -163,24 +162,4 @@ export function armsAndCover(zones: Uint8Array, mask: Plane, cover: Plane): Mask
 export function bodyWithin(zones: Uint8Array, mask: Plane): Mask {
   const replaced = invert(withLabel(mask, zones, KEEP))
   return without(union(threshold(mask, 0.5), replaced), withLabel(mask, zones, BACKGROUND))
-}
-
-/** An old sleeve leaves its shadow on the wall, and its own shaded rim is often mistaken for that shadow. */
-export function removeCastShadow(
-  zones: Uint8Array,
-  { person, body, parts }: FittingRegions,
-  { removable, background }: WornGarment,
-): void {
-  const replaced = union(withLabel(removable, zones, BACKGROUND), withLabel(removable, zones, SKIN))
-  const near = dilate(intersect(removable, replaced), CAST_SHADOW.near * body.unit)
-  const { data } = parts.lab
-  for (let i = 0; i < zones.length; i++) {
-    if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue
-    const k = i * 3
-    const cell = cellAt(background, removable, i)
-    const darker = background.cells.data[cell] - data[k]
-    const tint = norm(data[k + 1] - background.cells.data[cell + 1], data[k + 2] - background.cells.data[cell + 2])
-    if (darker > CAST_SHADOW.darker[0] && darker < CAST_SHADOW.darker[1] && tint < CAST_SHADOW.tint)
-      zones[i] = BACKGROUND
-  }
 }

@@ -10,7 +10,6 @@ import {
   joinEnclosedToSkin,
   keptUnder,
   neckTest,
-  removeCastShadow,
   smoothArms,
   undressedArms,
 } from './zone-evidence.ts'
@@ -36,7 +35,6 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   growLowerDownwards(zones, fitting, { worn, cover, isBelowHem: place.isBelowHem })
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
-  removeCastShadow(zones, fitting, worn)
   extendSleevesToArms(zones, fitting, garment)
   return zones
 }
