@@ -57,11 +57,6 @@ export const HANGING_TOP = { width: 0.015, area: 0.02 } as const
 /** Under hems, cuffs and collar, and the wide shadow around them, limited to `max` above F `from`. */
 export const CONTACT = { down: 0.012, soft: 0.009, strength: 0.55 } as const
 export const AROUND = { soft: 0.0175, strength: 0.36, inside: 0.5, max: 0.5, from: -0.25 } as const
-/** Strength of shadows on sleeves and arms relative to the torso. */
-export const SLEEVE_CONTACT = 0.6
-export const ARM_SHADE = { down: 0.01, soft: 0.02, strength: 0.25 } as const
-/** Shadow of a sleeve on the torso: F above the armpit from which the sleeve hangs free, and the range over which the shadow fades in. */
-export const SLEEVE_SHADE = { soft: 0.015, strength: 0.2, above: 0.1, over: 0.12 } as const
 /** Shadow of the worn top on trousers, and of the hem of trousers or a skirt on the legs: near and wide. */
 export const TOP_SHADE = { down: 0.014, soft: 0.016, strength: 0.4 } as const
 export const HEM_SHADE = { down: 0.014, soft: 0.012, strength: 0.45 } as const

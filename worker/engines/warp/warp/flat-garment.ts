@@ -13,7 +13,7 @@ export function flattenLayers(
   const colours = reduceLayer(torso, size)
   const torsoCover = alphaOf(colours)
   const sleeveCover = createPlane(size)
-  const eachSleeve = sleeves.map(({ layer }) => {
+  for (const { layer } of sleeves) {
     const sleeve = reduceLayer(layer, size)
     const alpha = alphaOf(sleeve)
     for (let i = 0, k = 0; i < alpha.data.length; i++, k += 4) {
@@ -22,9 +22,8 @@ export function flattenLayers(
       for (let c = k; c < k + 4; c++) colours.data[c] = sleeve.data[c] + colours.data[c] * (1 - share)
       sleeveCover.data[i] = Math.max(sleeveCover.data[i], share)
     }
-    return alpha
-  })
-  return { colours, cover: alphaOf(colours), torso: torsoCover, sleeves: sleeveCover, eachSleeve }
+  }
+  return { colours, cover: alphaOf(colours), torso: torsoCover, sleeves: sleeveCover }
 }
 
 // Bilinear between layer pixels: the two sizes differ by a factor below 2.

@@ -35,6 +35,4 @@ export interface FlatGarment {
   readonly cover: Plane
   readonly torso: Plane
   readonly sleeves: Plane
-  /** One plane per sleeve, in the order of the layers. */
-  readonly eachSleeve: readonly Plane[]
 }

@@ -7,15 +7,14 @@ import type { FlatGarment, UpperLayers } from '../../warp/layers.ts'
 import { BACK_LIGHT, MIN_CHANGE } from '../tuning.ts'
 import {
   ARM,
-  ARM_SHADOW,
   BACK,
   CUFF_SHADOW,
   FACE,
   findOcclusionOrder,
   HANDS,
+  HIDDEN_SLEEVE,
   REMOVAL,
   SHADOW,
-  SLEEVE_SHADOW,
 } from './occlusion-order.ts'
 
 /**
@@ -63,14 +62,12 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     const torsoCover = torso.data[k + 3] / 255
     const backCover = (back.data[k + 3] / 255) * f[BACK]
     const open = (1 - f[SHADOW]) * (1 - torsoCover)
-    let others = (1 - f[ARM_SHADOW] * torsoCover) * (1 - f[ARM])
-    // Only the sleeve casts a shadow on an arm in front of the torso.
+    let others = 1 - f[ARM]
     let bare = (1 - backCover) * open * others + (1 - f[CUFF_SHADOW]) * f[ARM]
     for (let s = 0; s < sleeves.length; s++) {
       // These fields exist only if an arm is behind the body.
-      const before = 1 - (f[SLEEVE_SHADOW + sleeves.length + s] ?? 0) * torsoCover
-      const hidden =
-        (1 - f[SLEEVE_SHADOW + s] * before * torsoCover) * (1 - (before * sleeves[s].layer.data[k + 3]) / 255)
+      const before = 1 - (f[HIDDEN_SLEEVE + s] ?? 0) * torsoCover
+      const hidden = 1 - (before * sleeves[s].layer.data[k + 3]) / 255
       bare *= hidden
       others *= hidden
       for (let below = 0; below < s; below++) weights[below] *= hidden

@@ -18,7 +18,6 @@ import type { FlatGarment } from '../../warp/layers.ts'
 import { bringHandsToFront, edgeSoftness } from '../front.ts'
 import {
   ARM_GAP,
-  ARM_SHADE,
   AROUND,
   CONTACT,
   GAP,
@@ -29,31 +28,28 @@ import {
   LIMB_OUTLINE,
   MIN_SHOWN,
   ON_PERSON,
-  SLEEVE_CONTACT,
-  SLEEVE_SHADE,
   SURE_PERSON,
 } from '../tuning.ts'
 
-// Indices of the fields in the sampler's rows. The shadows of the sleeves follow.
+// Indices of the fields in the sampler's rows.
 export const REMOVAL = 0
 export const BACK = 4
 export const SHADOW = 5
 export const CUFF_SHADOW = 6
 export const ARM = 7
-export const ARM_SHADOW = 8
-export const HANDS = 9
-export const FACE = 10
-export const SLEEVE_SHADOW = 11
+export const HANDS = 8
+export const FACE = 9
+/** The first of the masks that hide the sleeves behind the body. */
+export const HIDDEN_SLEEVE = 10
 
 /**
- * The occlusion order: planes of the analysed bitmap's size, 0 to 1, in the order of the constants above, followed by the shadows of
- * the sleeves and, for an arm behind the body, the mask that hides its sleeve.
+ * The occlusion order: planes of the analysed bitmap's size, 0 to 1, in the order of the constants above.
  */
 export function findOcclusionOrder(
   fitting: FittingRegions,
   { garment, removal }: { garment: FlatGarment; removal: UpperRemoval },
 ): Plane[] {
-  const { person, body } = fitting
+  const { person } = fitting
   const { zones } = removal
   const arm = armInFront(fitting, removal)
   const hands = handsInFront(fitting, removal)
@@ -61,13 +57,11 @@ export function findOcclusionOrder(
     ...[0, 1, 2].map((channel) => behind(channelOf(removal.layer, channel), hands)),
     behind(channelOf(removal.layer, 3, 1 / 255), hands),
     behindPerson(person.mask),
-    contactShadow(fitting, { cover: garment.cover, zones, strength: 1 }),
-    contactShadow(fitting, { cover: garment.sleeves, zones, strength: SLEEVE_CONTACT }),
+    contactShadow(fitting, { cover: garment.cover, zones }),
+    contactShadow(fitting, { cover: garment.sleeves, zones }),
     arm,
-    armShadow(arm, body.unit),
     hands,
     faceInFront(fitting),
-    ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
     ...(isAnyBehind(fitting) ? fitting.placement.sleeves.map(({ side }) => sleeveBehind(fitting, side)) : []),
   ]
 }
@@ -133,16 +127,10 @@ function wallBeside(
   return componentsTouching(union(gap, alike), gap)
 }
 
-function armShadow(arm: Plane, unit: number): Plane {
-  const shadow = featherMask(shiftDown(arm, Math.round(ARM_SHADE.down * unit)), ARM_SHADE.soft * unit)
-  for (let i = 0; i < shadow.data.length; i++) shadow.data[i] = clamp(ARM_SHADE.strength * shadow.data[i] - arm.data[i])
-  return shadow
-}
-
-// Contact shadow under hems, cuffs and the collar, and a wider soft shadow around them. `strength` is 1 on cloth.
+// Contact shadow under hems, cuffs and the collar, and a wider soft shadow around them.
 function contactShadow(
   { person, body, parts }: FittingRegions,
-  { cover, zones, strength }: { cover: Plane; zones: Uint8Array; strength: number },
+  { cover, zones }: { cover: Plane; zones: Uint8Array },
 ): Plane {
   const cells = reduceByFactor(shiftDown(cover, Math.round(CONTACT.down * body.unit)), 2)
   const near = enlargeByFactor(featherMask(cells, CONTACT.soft * body.unit), 2, cover)
@@ -157,7 +145,7 @@ function contactShadow(
       parts.along.data[i] > AROUND.from
         ? AROUND.strength * Math.min(AROUND.max, clamp(wide.data[i] - AROUND.inside * share)) * onPerson
         : 0
-    shadow.data[i] = strength * (1 - (1 - contact) * (1 - around))
+    shadow.data[i] = 1 - (1 - contact) * (1 - around)
   }
   return shadow
 }
@@ -189,19 +177,6 @@ function faceInFront({ person, body, parts, regions }: FittingRegions): Plane {
   const faceEdge = featherMask(faceShare, 1)
   for (let i = 0; i < hairEdge.data.length; i++) hairEdge.data[i] = Math.max(hairEdge.data[i], faceEdge.data[i])
   return hairEdge
-}
-
-// A sleeve is sewn to the torso above the armpit and hangs free below it: the sleeve casts a shadow only below.
-function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions): Plane {
-  const shadow = featherMask(alpha, SLEEVE_SHADE.soft * body.unit)
-  const armpit =
-    placement.armpits.reduce((sum, point) => sum + dot(subtract(point, body.shoulders), body.down), 0) / 2 / body.trunk
-  for (let i = 0; i < shadow.data.length; i++) {
-    if (shadow.data[i] === 0) continue
-    const free = clamp((parts.along.data[i] - armpit + SLEEVE_SHADE.above) / SLEEVE_SHADE.over)
-    shadow.data[i] = SLEEVE_SHADE.strength * clamp(shadow.data[i] - alpha.data[i]) * free
-  }
-  return shadow
 }
 
 function isAnyBehind({ placement, regions }: FittingRegions): boolean {
