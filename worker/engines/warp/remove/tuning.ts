@@ -18,8 +18,6 @@ export const MAX_WITHOUT_SKIN = 0.15
 export const MAX_OF_SKIN_COLOUR = 0.1
 /** Max difference in tint and L between such a garment and skin. remove/upper/worn-mask.test.ts, "brown top". */
 export const SKIN_COLOURED = { tint: 7, lightness: 16 } as const
-/** Max area of background in place of clothes. A larger area means bulky clothes that hide the body's shape. */
-export const MAX_BULK = 0.12
 /**
  * Thresholds of the warnings OLD_GARMENT_LONGER, LARGE_SKIN_INVENTED, LARGE_BACKGROUND_INVENTED (beside the upper body and beside legs),
  * OLD_GARMENT_REMAINS.

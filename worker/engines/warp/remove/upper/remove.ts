@@ -25,7 +25,6 @@ import { BACKGROUND, GARMENT, KEEP, LOWER, nearPerson, SKIN, type UpperRemoval, 
 import {
   ARM_OUTLINE,
   MAX_BELOW_HEM,
-  MAX_BULK,
   MAX_OF_SKIN_COLOUR,
   MAX_WITHOUT_SKIN,
   MIN_FILLED,
@@ -42,8 +41,7 @@ import { assignZones } from './zones.ts'
  * Fills the visible parts of the worn garment with skin, background, the colour of the lower garment or, along the new
  * garment's edge, with the new garment. `photo` is the analysed bitmap in sRGB, 0 to 255; `garment` has its size.
  *
- * Throws `DrapeError` RESULT_REJECTED if much of the body would have to be invented, only the face shows skin, and the clothes are too
- * bulky to show the body's shape; if the worn garment covers more of the lower garment below the new hem than is
+ * Throws `DrapeError` RESULT_REJECTED if much of the body would have to be invented and no skin is visible; if the worn garment covers more of the lower garment below the new hem than is
  * visible; and if the worn garment has the colour of skin and skin must replace it.
  */
 export function removeUpper(
@@ -84,7 +82,7 @@ export function removeUpper(
     )
   const seen = areas.skin > MIN_FILLED.skin ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
-    if (seen === 'none' || areas.background > MAX_BULK)
+    if (seen === 'none')
       throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
     if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
   }
