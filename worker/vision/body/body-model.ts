@@ -30,7 +30,7 @@ export async function measureBodyModel(
   const view = await stages.run('view', 0.52, () => createView(frame, seen, { long }))
   const body = await stages.run('body', 0.55, () => measureBody(view.person))
   return stages.run('parts', 0.65, async () => {
-    const person = completeHands(view.analysed, view.person, body)
+    const person = completeHands(view.person)
     const labels = await parsePerson(createPyramid(frame), seen, models.session('parser'))
     const parts = findParts(view.analysed, person, { body, parsed: labelsInView(view, labels) })
     return { long, view, person, body, parts, labels }

@@ -1,4 +1,3 @@
-import type { Cluster } from './clusters.ts'
 import type { Colours } from './plane.ts'
 import { norm } from './vector.ts'
 
@@ -104,12 +103,4 @@ export function apartInLight(
   const k = i * 3
   const light = (data[k] + 16) / (l + 16)
   return norm(data[k + 1] - a * light, data[k + 2] - b * light, lightness * (data[k] - l))
-}
-
-/** The least `apartInLight` of pixel `i` from the means of several clusters; infinite without a cluster. */
-export function leastInLight(lab: Colours, i: number, clusters: readonly Cluster[], lightness: number): number {
-  let least = Number.POSITIVE_INFINITY
-  for (const { mean } of clusters)
-    least = Math.min(least, apartInLight(lab, i, { colour: [mean[0], mean[1], mean[2]], lightness }))
-  return least
 }

@@ -15,7 +15,7 @@ const figureOf = async (person: string): Promise<Pair['figure']> =>
 async function handsIn(bitmap: Pair['figure']['bitmap']) {
   const person = await personIn(bitmap)
   const body = measureBody(person)
-  return { body, person, whole: completeHands(bitmap, person, body) }
+  return { body, person, whole: completeHands(person) }
 }
 
 describe('hands', () => {
