@@ -119,8 +119,6 @@ export const MEETING = { fading: 0.16, max: 25 } as const
 export const LIMB_ROUND = { middle: 3, edge: 16, power: 2.5, below: 7, radius: 1.08 } as const
 /** F between which an arm parts from the chest. */
 export const ARMPIT = [0.12, 0.28] as const
-/** Preserved light of the old garment: blurs, share, limits in L, and deviation of L from which a difference is a print. */
-export const OLD_LIGHT = { near: 0.035, wide: 0.22, share: 0.35, darker: 8, lighter: 6, belief: [1.5, 4] } as const
 
 // Bare legs.
 
@@ -131,8 +129,6 @@ export const OLD_LIGHT = { near: 0.035, wide: 0.22, share: 0.35, darker: 8, ligh
 export const LEG_TONE = { area: 0.015, fromSkin: 25, tint: 12, fromMedian: 9 } as const
 /** L of a leg's middle, edge and knee, a by which a knee is redder, and the knee's length. */
 export const LEG_ROUND = { middle: 2, edge: 15, power: 2.6, knee: 2.5, kneeRed: 1.5, kneeLength: 0.09 } as const
-/** Preserved light of the worn garment: blurs, share, limits in L. */
-export const WORN_LIGHT = { near: 0.06, wide: 0.35, share: 0.3, darker: 5, lighter: 4 } as const
 /** A bare leg's radius over that of its clothes, its end below the ankle, and its start above the new hem. */
 export const BARE_LEG = { radius: 0.97, below: 0.15, above: 0.06 } as const
 /** Around the worn garment: its rim, max thickness of a rim, and width of the transition from invented to real skin. */

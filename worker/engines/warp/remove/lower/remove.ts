@@ -5,7 +5,6 @@ import { labToRgb, tintApart } from '../../../../vision/raster/colour.ts'
 import { continueTexture } from '../../../../vision/raster/continue-texture.ts'
 import { featherMask } from '../../../../vision/raster/feather.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { weightedBlur } from '../../../../vision/raster/filter.ts'
 import {
   below,
   countSet,
@@ -31,7 +30,7 @@ import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { FittedLegs, WornLower } from '../../fit/lower/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import { type LowerRemoval, nearPerson } from '../removal.ts'
-import { BARE_LEG, LEG_RIM, LEG_ROUND, LEG_TONE, MAX_WITHOUT_SKIN, MIN_FILLED, WARNED, WORN_LIGHT } from '../tuning.ts'
+import { BARE_LEG, LEG_RIM, LEG_ROUND, LEG_TONE, MAX_WITHOUT_SKIN, MIN_FILLED, WARNED } from '../tuning.ts'
 
 /**
  * Removes the worn trousers or skirt where `cover` (0 to 1, the new garment) does not hide it and `allowed` permits it: legs
@@ -147,7 +146,7 @@ function paintLayer(layer: Colours, colours: Colours, share: Plane): void {
 
 /**
  * Bare legs as CIE Lab of the analysed bitmap: the tone of bare parts of the legs, else of arms and face, darker towards the
- * edges and where the worn garment was in shade. Null if the photo shows no skin.
+ * edges. Null if the photo shows no skin.
  */
 function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
   const { body, parts } = input
@@ -162,7 +161,6 @@ function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
     for (let i = 0; i < plane.data.length; i++) tones.data[i * 3 + c] = plane.data[i]
   }
   roundLegs(tones, input)
-  shadeLikeWorn(tones, input, { worn, factor })
   return tones
 }
 
@@ -208,19 +206,4 @@ function roundLegs(tones: Colours, { body, legs, fields }: FittedLegs): void {
       LEG_ROUND.middle - LEG_ROUND.edge * Math.min(1.1, rim) ** LEG_ROUND.power - LEG_ROUND.knee * knee * (1 - rim)
     tones.data[i * 3 + 1] += LEG_ROUND.kneeRed * knee
   }
-}
-
-function shadeLikeWorn(
-  tones: Colours,
-  { body, parts }: FittedLegs,
-  { worn, factor }: { worn: WornLower; factor: number },
-): void {
-  const { colours, weight } = reduceMasked(parts.lab, worn.mask, factor)
-  const lightness = channelOf(colours, 0)
-  const near = weightedBlur(lightness, weight, (WORN_LIGHT.near * body.unit) / factor)
-  const wide = weightedBlur(lightness, weight, (WORN_LIGHT.wide * body.unit) / factor)
-  for (let i = 0; i < near.values.data.length; i++) near.values.data[i] -= wide.values.data[i]
-  const relief = enlargeByFactor(near.values, factor, parts.skin)
-  for (let i = 0; i < relief.data.length; i++)
-    tones.data[i * 3] += Math.min(WORN_LIGHT.lighter, Math.max(-WORN_LIGHT.darker, WORN_LIGHT.share * relief.data[i]))
 }

@@ -1,7 +1,7 @@
 import { type ArmField, armMask } from '../../../../vision/body/arm-field.ts'
 import { distanceTo } from '../../../../vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
-import { gaussianBlur, gaussianBlurColours, weightedBlur } from '../../../../vision/raster/filter.ts'
+import { gaussianBlur, gaussianBlurColours } from '../../../../vision/raster/filter.ts'
 import {
   countSet,
   intersect,
@@ -15,7 +15,6 @@ import {
 import { erode } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
-  channelOf,
   createMask,
   createPlane,
   type Mask,
@@ -34,7 +33,6 @@ import {
   LIMB_ROUND,
   MEETING,
   NECK_SHADE,
-  OLD_LIGHT,
   SKIN_SEEN,
   TONES,
 } from '../tuning.ts'
@@ -48,7 +46,7 @@ export interface InventedSkin {
 
 /**
  * Skin of the body without the worn garment, in the bitmap downscaled by `factor`: tones of visible skin of the same limb,
- * smoothly extrapolated, darker towards a limb's edges and where the old garment was in shade. Null if the photo shows no
+ * smoothly extrapolated, darker towards a limb's edges. Null if the photo shows no
  * skin. `bare` is the body without the old garment.
  */
 export function inventSkin(
@@ -61,7 +59,6 @@ export function inventSkin(
   const base = blendLimbs(fitting, { clean, factor })
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
   shadeLimbs(base, fitting, { bare, factor })
-  shadeLikeOld(base, fitting, { old, factor })
   return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < SKIN_SEEN.body * body.unit ** 2 }
 }
 
@@ -240,34 +237,4 @@ function rimOf({ distance, along, elbow, wrist, bareRadius }: ArmField, i: numbe
   return (
     distance.data[i] / (LIMB_ROUND.radius * bareRadius * interpolate([0, elbow, wrist], [1, 0.92, 0.66], along.data[i]))
   )
-}
-
-// The light and dark of a patterned garment are its print: the more they vary, the less weight they get.
-function shadeLikeOld(
-  base: Colours,
-  { body, parts }: FittingRegions,
-  { old, factor }: { old: Mask; factor: number },
-): void {
-  const { colours, weight } = reduceMasked(parts.lab, old, factor)
-  const lightness = channelOf(colours, 0)
-  const near = weightedBlur(lightness, weight, (OLD_LIGHT.near * body.unit) / factor)
-  const wide = weightedBlur(lightness, weight, (OLD_LIGHT.wide * body.unit) / factor)
-  const relief = near.values.data.map((value, i) => value - wide.values.data[i])
-  const belief = Math.min(1, Math.max(0, OLD_LIGHT.belief[0] - deviation(relief, weight) / OLD_LIGHT.belief[1]))
-  for (let i = 0; i < relief.length; i++) {
-    if (near.reach.data[i] <= 0.2) continue
-    base.data[i * 3] += belief * Math.min(OLD_LIGHT.lighter, Math.max(-OLD_LIGHT.darker, OLD_LIGHT.share * relief[i]))
-  }
-}
-
-function deviation(values: Float32Array, weight: Plane): number {
-  let count = 0
-  let sum = 0
-  let squares = 0
-  for (let i = 0; i < values.length; i++) {
-    count += weight.data[i]
-    sum += weight.data[i] * values[i]
-    squares += weight.data[i] * values[i] ** 2
-  }
-  return count > 0 ? Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2)) : 0
 }
