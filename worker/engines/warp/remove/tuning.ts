@@ -32,10 +32,8 @@ export const MIN_LOWER_SEEN = 0.02
 
 /** Max F of a top; patches smaller than `area` are shadows on skin; gaps up to `gap` are closed. */
 export const TOP = { until: 1.6, area: 0.015, gap: 0.03, shaded: 0.07, lowerFrom: 0.9 } as const
-/** The middle of the neck (half width in X) and the F range in which collars are searched. worn-mask.test.ts, "inside of its collar". */
-export const COLLAR = { middle: 0.14, from: -0.45, until: 0.1, skinUntil: 0.02, near: 0.1 } as const
-/** F range of regions as dark as the inside of a collar, L and ΔE by which they differ from the neck, and min share inside. */
-export const COLLAR_SHADE = { from: -1.2, until: 0.3, darker: 6, difference: 14, inside: 0.6 } as const
+/** Width of the surroundings of the shoulders, which can be clothed above them. */
+export const NEAR_SHOULDERS = 0.1
 /** A sleeve: min share of cloth on an arm, max extension beyond the certain part, and width over the arm's. */
 export const SLEEVE = { cloth: 0.3, beyond: 0.16, width: 1.15 } as const
 /** Max ΔE from the cloth for a pixel outside the certain mask. */

@@ -17,7 +17,7 @@ import { createMask, type Mask } from '../../../../vision/raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import type { WornGarment } from '../removal.ts'
-import { BACKGROUND_LIKE, COLLAR, COLLAR_SHADE, HIGHEST, MAX_CLOTH_DELTA, OVER_EDGE, SLEEVE, TOP } from '../tuning.ts'
+import { BACKGROUND_LIKE, HIGHEST, NEAR_SHOULDERS, MAX_CLOTH_DELTA, OVER_EDGE, SLEEVE, TOP } from '../tuning.ts'
 
 /** Finds the clothes on the upper body. `background` is the scene without the person in CIE Lab. */
 export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
@@ -47,41 +47,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const joined = union(seen, shaded, gaps)
   const prints = without(fillHoles(joined), joined, uncovered, head, hair)
   const [left, right] = bothSides((side) => wornSleeve(fitting, side))
-  const collar = insideOfCollar(fitting, seen)
-  return { mask: union(joined, prints, left, right, collar), prints }
-}
-
-// The inside of a collar is in its own shade and is labelled as skin; the middle of the neck shows the colour of skin there.
-function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
-  const { skin, hair, along, across, lab } = parts
-  const factor = Math.max(1, Math.round(body.unit / 64))
-  const inMiddle = { over: -COLLAR.middle, under: COLLAR.middle }
-  const neckSkin = withValue(without(skin, regions.head), along, { over: COLLAR.from, under: COLLAR.until })
-  const middle = withValue(neckSkin, across, inMiddle)
-  const known = reduceMasked(lab, middle, factor)
-  const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
-  const beside = dilate(top, COLLAR.near * body.unit)
-  const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
-  const collar = withValue(intersect(skin, beside, shoulders), along, {
-    over: COLLAR.from,
-    under: Math.min(COLLAR.until, COLLAR.skinUntil),
-  })
-  const bare = withValue(union(skin, hair), along, { over: COLLAR_SHADE.from, under: COLLAR_SHADE.until })
-  const sides = without(bare, regions.head, withValue(bare, across, inMiddle))
-  const odd = subset(sides, (i) => {
-    const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
-    return darker > COLLAR_SHADE.darker && difference(lab, neck, i) > COLLAR_SHADE.difference
-  })
-  return open(mostlyInside(odd, collar), 1)
-}
-
-// Connected regions that are mostly inside. Excludes regions that continue outside: hair behind a collar is as dark.
-function mostlyInside(mask: Mask, collar: Mask): Mask {
-  const { labels, components } = connectedComponents(mask)
-  const common = intersect(mask, collar)
-  const inside = new Uint32Array(components.length + 1)
-  for (let i = 0; i < labels.length; i++) if (common.data[i]) inside[labels[i]]++
-  return subset(common, (i) => inside[labels[i]] > COLLAR_SHADE.inside * components[labels[i] - 1].area)
+  return { mask: union(joined, prints, left, right), prints }
 }
 
 // On an arm that is mostly cloth all pixels except skin and hair belong to the sleeve, for any pattern.
@@ -135,7 +101,7 @@ function allowedPart(
   const beside = dilate(mask, 1)
   // The blurred edge of a garment can have the colours of the lower one.
   const trousers = open(lower, OVER_EDGE.thread * body.unit)
-  const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
+  const shoulders = dilate(regions.shoulders, NEAR_SHOULDERS * body.unit)
   const [left, right] = bothSides((side) =>
     armMask(regions.arms[side], () => HIGHEST.raisedWidth * body.armRadius[side]),
   )
