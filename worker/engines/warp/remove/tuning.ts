@@ -30,19 +30,14 @@ export const MIN_LOWER_SEEN = 0.02
 
 // Clothes worn on the upper body.
 
-/** Max F of a top; patches smaller than `area` are shadows on skin; gaps up to `gap` are closed. */
-export const TOP = { until: 1.6, area: 0.015, gap: 0.03, shaded: 0.07, lowerFrom: 0.9 } as const
+/** Max F of a top. */
+export const TOP_UNTIL = 1.6
 /** Width of the surroundings of the shoulders, which can be clothed above them. */
 export const NEAR_SHOULDERS = 0.1
 /** A sleeve: min share of cloth on an arm, max extension beyond the certain part, and width over the arm's. */
 export const SLEEVE = { cloth: 0.3, beyond: 0.16, width: 1.15 } as const
-/** Max ΔE from the cloth for a pixel outside the certain mask. */
-export const MAX_CLOTH_DELTA = 20
-/**
- * Distances by which cloth extends beyond the mask: always, where pixels resemble cloth (up to this ΔE), and its rim; and half the width of
- * a rim that is labelled as the lower garment.
- */
-export const OVER_EDGE = { sure: 0.018, alike: 0.06, difference: 12, rim: 0.01, thread: 0.02 } as const
+/** Distances by which cloth extends beyond the mask: always, where pixels resemble cloth (up to this ΔE), and its rim. */
+export const OVER_EDGE = { sure: 0.018, alike: 0.06, difference: 12, rim: 0.01 } as const
 /** F above which only collars and raised arms are clothed, and the X and F range of collars. */
 export const HIGHEST = { body: -0.14, collarAcross: 0.35, collar: -0.5, raisedWidth: 1.4 } as const
 /** Depth inside the mask from which cloth is not background, and max ΔE from background elsewhere. */

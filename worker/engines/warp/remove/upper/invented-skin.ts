@@ -13,13 +13,7 @@ import {
   withValue,
 } from '../../../../vision/raster/mask.ts'
 import { erode } from '../../../../vision/raster/morphology.ts'
-import {
-  type Colours,
-  createMask,
-  createPlane,
-  type Mask,
-  type Plane,
-} from '../../../../vision/raster/plane.ts'
+import { type Colours, createMask, createPlane, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'

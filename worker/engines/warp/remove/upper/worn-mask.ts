@@ -1,6 +1,6 @@
 import { armMask } from '../../../../vision/body/arm-field.ts'
 import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
-import { connectedComponents, fillHoles, keepComponents } from '../../../../vision/raster/components.ts'
+import { fillHoles, keepComponents } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import {
   below,
@@ -14,40 +14,30 @@ import {
 } from '../../../../vision/raster/mask.ts'
 import { close, dilate, erode, open } from '../../../../vision/raster/morphology.ts'
 import { createMask, type Mask } from '../../../../vision/raster/plane.ts'
-import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
+import { difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import type { WornGarment } from '../removal.ts'
-import { BACKGROUND_LIKE, HIGHEST, NEAR_SHOULDERS, MAX_CLOTH_DELTA, OVER_EDGE, SLEEVE, TOP } from '../tuning.ts'
+import { BACKGROUND_LIKE, HIGHEST, NEAR_SHOULDERS, OVER_EDGE, SLEEVE, TOP_UNTIL } from '../tuning.ts'
 
 /** Finds the clothes on the upper body. `background` is the scene without the person in CIE Lab. */
 export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
   const { parts } = fitting
-  const { mask: rough, prints } = outline(fitting)
-  const sure = reduceMasked(parts.lab, rough, background.factor)
+  const { mask, prints } = outline(fitting)
+  const sure = reduceMasked(parts.lab, mask, background.factor)
   const cloth = { cells: fillSmoothly(sure.colours, sure.weight), factor: background.factor }
-  const mask = withoutStrangers(rough, fitting, { cloth, background })
   const grown = growOverEdge(mask, fitting, { cloth, background })
   const removable = allowedPart(grown, fitting, { mask, prints })
   return { mask, removable, backgroundLike: findBackgroundLike(removable, fitting, background), cloth, background }
 }
 
 function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
-  const { person, body, parts, placement, regions } = fitting
-  const { skin, top, lower, hair, along } = parts
+  const { parts, regions } = fitting
+  const { top, hair, along } = parts
   const { head, uncovered } = regions
-  const labelled = withValue(without(top, head), along, { under: TOP.until })
-  // Small patches are shadows on skin.
-  const seen = keepComponents(labelled, ({ area }) => area > TOP.area * body.unit ** 2)
-  const closed = close(seen, TOP.gap * body.unit)
-  const beside = dilate(seen, TOP.shaded * body.unit)
-  // Above the hem, cloth in the shade of an arm is labelled as the lower garment.
-  const shaded = withValue(intersect(beside, lower), along, { under: placement.oldHem })
-  const trousers = withValue(lower, along, { over: TOP.lowerFrom })
-  const gaps = without(withValue(closed, person.mask, { over: 0.5 }), skin, hair, head, trousers)
-  const joined = union(seen, shaded, gaps)
-  const prints = without(fillHoles(joined), joined, uncovered, head, hair)
+  const seen = withValue(without(top, head), along, { under: TOP_UNTIL })
+  const prints = without(fillHoles(seen), seen, uncovered, head, hair)
   const [left, right] = bothSides((side) => wornSleeve(fitting, side))
-  return { mask: union(joined, prints, left, right), prints }
+  return { mask: union(seen, prints, left, right), prints }
 }
 
 // On an arm that is mostly cloth all pixels except skin and hair belong to the sleeve, for any pattern.
@@ -60,19 +50,6 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const clothed = without(withValue(near, person.mask, { over: 0.5 }), parts.hair, regions.head)
   if (countSet(intersect(clothed, top)) <= SLEEVE.cloth * countSet(clothed)) return createMask(top)
   return without(clothed, skin)
-}
-
-// Where the mask is unreliable, objects behind the person were labelled as cloth: they resemble neither the cloth nor its shadow.
-function withoutStrangers(
-  mask: Mask,
-  { person, parts }: FittingRegions,
-  { cloth, background }: { cloth: Reduced; background: Reduced },
-): Mask {
-  const strangers = subset(
-    withValue(mask, person.mask, { under: 0.9 }),
-    (i) => difference(parts.lab, cloth, i) >= Math.max(MAX_CLOTH_DELTA, difference(parts.lab, background, i)),
-  )
-  return without(mask, strangers)
 }
 
 // The soft edge of a mask leaves a rim of the garment outside: assign each pixel to the nearer colour.
@@ -99,14 +76,12 @@ function allowedPart(
 ): Mask {
   const { skin, lower, hair, along, across } = parts
   const beside = dilate(mask, 1)
-  // The blurred edge of a garment can have the colours of the lower one.
-  const trousers = open(lower, OVER_EDGE.thread * body.unit)
   const shoulders = dilate(regions.shoulders, NEAR_SHOULDERS * body.unit)
   const [left, right] = bothSides((side) =>
     armMask(regions.arms[side], () => HIGHEST.raisedWidth * body.armRadius[side]),
   )
   const bare = without(skin, prints, beside)
-  const possible = without(grown, hair, regions.head, without(intersect(lower, trousers), mask), bare)
+  const possible = without(grown, hair, regions.head, without(lower, mask), bare)
   const collar = withValue(withValue(intersect(possible, mask), along, { over: HIGHEST.collar }), across, {
     over: -HIGHEST.collarAcross,
     under: HIGHEST.collarAcross,
