@@ -50,9 +50,9 @@ export const NECK = { min: 0.15, max: 0.2, perEar: 0.44, root: 0.35, from: -0.17
 /** F and shares of the torso's half width that bound the body. */
 export const TORSO = { until: 1.2, chest: 0.35, belowChest: 0.88, background: 1.25 } as const
 /**
- * F by which the lower garment starts above the new hem, its end, its half width over the torso's, and the extent of an old hem's shadow.
+ * F by which the lower garment starts above the new hem, its end, and its half width over the torso's.
  */
-export const BELOW_HEM = { above: 0.03, until: 1.7, width: 1.12, shadow: 0.07 } as const
+export const BELOW_HEM = { above: 0.03, until: 1.7, width: 1.12 } as const
 /**
  * Rows of the lower garment, in F below the old hem, whose width it has above, too; margin on each side; share of the rows that may be
  * narrower. remove/upper/remove.test.ts, "wide jacket".

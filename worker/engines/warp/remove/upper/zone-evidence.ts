@@ -103,27 +103,6 @@ export function keptUnder({ body, parts, placement, regions }: FittingRegions): 
   return union(front, regions.beyondCuffs, threshold(parts.along, hem - BELOW_HEM.above))
 }
 
-/** Removes the shadow and the seam below an old hem, too. */
-export function growLowerDownwards(
-  zones: Uint8Array,
-  { person, body, parts }: FittingRegions,
-  { worn, cover, isBelowHem }: { worn: WornGarment; cover: Plane; isBelowHem: (pixel: number) => boolean },
-): void {
-  const reach = Math.trunc(BELOW_HEM.shadow * body.unit)
-  const left = new Int32Array(cover.width)
-  const accepts = (i: number) =>
-    isBelowHem(i) &&
-    !worn.backgroundLike.data[i] &&
-    !parts.skin.data[i] &&
-    cover.data[i] < SOLID &&
-    person.mask.data[i] > 0.4
-  for (let i = 0; i < zones.length; i++) {
-    const x = i % cover.width
-    if (zones[i] === LOWER) left[x] = reach
-    else if (left[x]-- > 0 && zones[i] === KEEP && accepts(i)) zones[i] = LOWER
-  }
-}
-
 /** Background is visible only at the person's edge; an enclosed region is body. */
 export function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const open = dilate(below(mask, 0.3), 2)

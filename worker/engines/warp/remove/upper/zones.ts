@@ -6,7 +6,6 @@ import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../rem
 import { ARM_EXTENSION, BELOW_HEM, MIDRIFF, NECK, TORSO } from '../tuning.ts'
 import {
   besideLowerTest,
-  growLowerDownwards,
   joinEnclosedToSkin,
   keptUnder,
   neckTest,
@@ -32,7 +31,6 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   }
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) if (worn.removable.data[i]) zones[i] = zoneOf(evidence, i)
-  growLowerDownwards(zones, fitting, { worn, cover, isBelowHem: place.isBelowHem })
   joinEnclosedToSkin(zones, fitting.person.mask)
   smoothArms(zones, fitting, cover)
   extendSleevesToArms(zones, fitting, garment)
