@@ -4,7 +4,7 @@ import { isSeated } from '../../../../vision/body/seated.ts'
 import type { UpperGarment } from '../../../../vision/garment/garment.ts'
 import type { Plane, Point } from '../../../../vision/raster/plane.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
-import { between, distance, dot, move, scale, subtract } from '../../../../vision/raster/vector.ts'
+import { between, distance, dot, move, subtract } from '../../../../vision/raster/vector.ts'
 import {
   CHEST,
   COVERING_HEM,

@@ -5,15 +5,7 @@ import type { Plane, Point } from '../../../../vision/raster/plane.ts'
 import { interpolate, resample } from '../../../../vision/raster/polyline.ts'
 import { distanceToEdge } from '../../../../vision/raster/ray.ts'
 import { add, between, distance, dot, move, perpendicular, scale, subtract } from '../../../../vision/raster/vector.ts'
-import {
-  ARMPIT,
-  HEM_SAG,
-  NECK_LEVEL,
-  NECK_RISE,
-  NECK_WIDTH,
-  SHOULDER_BOW,
-  SHOULDER_LIFT,
-} from '../tuning.ts'
+import { ARMPIT, HEM_SAG, NECK_LEVEL, NECK_RISE, NECK_WIDTH, SHOULDER_BOW, SHOULDER_LIFT } from '../tuning.ts'
 import type { Fit, FitInput } from './size.ts'
 
 export interface TorsoPlacement {

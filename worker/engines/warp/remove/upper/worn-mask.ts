@@ -1,6 +1,6 @@
 import { armMask } from '../../../../vision/body/arm-field.ts'
 import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
-import { fillHoles, keepComponents } from '../../../../vision/raster/components.ts'
+import { fillHoles } from '../../../../vision/raster/components.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import {
   below,
@@ -12,7 +12,7 @@ import {
   without,
   withValue,
 } from '../../../../vision/raster/mask.ts'
-import { close, dilate, erode, open } from '../../../../vision/raster/morphology.ts'
+import { dilate, erode } from '../../../../vision/raster/morphology.ts'
 import { createMask, type Mask } from '../../../../vision/raster/plane.ts'
 import { difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'

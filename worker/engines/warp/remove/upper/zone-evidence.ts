@@ -20,7 +20,7 @@ import { percentile } from '../../../../vision/raster/statistics.ts'
 import { between, distance, dot, move, subtract } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
-import { BACKGROUND, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
+import { BACKGROUND, KEEP, SKIN, type WornGarment } from '../removal.ts'
 import { ARM_OUTLINE, BELOW_HEM, LOWER_WIDTH, NECK, UNDRESSED } from '../tuning.ts'
 
 /** Tests whether a pixel is neck: from the mouth to the middle between the shoulders. A high collar is wider than the neck. */

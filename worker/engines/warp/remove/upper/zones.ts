@@ -1,17 +1,12 @@
+import { subset } from '../../../../vision/raster/mask.ts'
 import { dilate } from '../../../../vision/raster/morphology.ts'
+import type { Mask } from '../../../../vision/raster/plane.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { ARM_EXTENSION, BELOW_HEM, MIDRIFF, NECK, TORSO } from '../tuning.ts'
-import {
-  besideLowerTest,
-  joinEnclosedToSkin,
-  keptUnder,
-  neckTest,
-  smoothArms,
-  undressedArms,
-} from './zone-evidence.ts'
+import { ARM_EXTENSION, BELOW_HEM, MIDRIFF, NECK, SLEEVE, TORSO } from '../tuning.ts'
+import { besideLowerTest, joinEnclosedToSkin, keptUnder, neckTest, smoothArms, undressedArms } from './zone-evidence.ts'
 
 /** Selects the replacement of each pixel of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
 export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
@@ -43,6 +38,7 @@ function placeTests(fitting: FittingRegions) {
   const { along } = parts
   const { sideways } = regions
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
+  const sleeved = sleevedLimbs(fitting)
   const isNeck = neckTest(fitting)
   return {
     isBesideLower: besideLowerTest(fitting),
@@ -56,12 +52,19 @@ function placeTests(fitting: FittingRegions) {
       placement.hem < MIDRIFF.hem && placement.oldHem < MIDRIFF.coat && along.data[i] < MIDRIFF.waistband,
     isBody: (i: number) => {
       if (person.mask.data[i] <= 0.3) return false
-      if (regions.limbs.data[i] || shoulders.data[i]) return true
+      if (sleeved.data[i] || shoulders.data[i]) return true
       const f = along.data[i]
       if (f < NECK.until) return f > NECK.top && isNeck(i)
       return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
     },
   }
+}
+
+// Of an arm that was already bare all pixels are visible: the cloth beside it is not its sleeve.
+function sleevedLimbs({ body, regions: { arms, limbs } }: FittingRegions): Mask {
+  return subset(limbs, (i) =>
+    arms.some(({ along, sleeveEnd }) => along.data[i] < sleeveEnd + SLEEVE.beyond * body.unit),
+  )
 }
 
 /** What the rules ask about a pixel. */

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { GARMENT, KEEP, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import { distanceTo } from '../../../../../../worker/vision/raster/distance.ts'
-import { countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/mask.ts'
+import { countSet, subset } from '../../../../../../worker/vision/raster/mask.ts'
 import { dilate } from '../../../../../../worker/vision/raster/morphology.ts'
 import { bitmapToColours } from '../../../../../../worker/vision/raster/plane.ts'
 import { layOnFigure } from '../../lay-figure.ts'
@@ -36,28 +34,6 @@ describe('the worn garment at the neck', () => {
     ['is not the hair that hangs on it', 'pia-long'],
   ])('%s', async (_what, name) => {
     expect((await mistakes(name)).wrong).toBeLessThan(0.001)
-  })
-})
-
-describe('the root of a wide old sleeve beside the torso', () => {
-  it('is not covered by a bulge of the new garment', async () => {
-    const { fitting, flat, removal } = await undress('pia-long', 'tshirt_mustard')
-    const { along } = fitting.parts
-    const toGarment = distanceTo(maskWhere(flat.cover, (i) => flat.cover.data[i] >= 0.95))
-    let furthest = 0
-    for (let i = 0; i < along.data.length; i++) {
-      if (removal.zones[i] !== GARMENT || along.data[i] < 0.35 || along.data[i] > 0.7) continue
-      furthest = Math.max(furthest, toGarment.data[i])
-    }
-    expect(furthest / fitting.body.unit).toBeLessThan(0.02)
-  })
-})
-
-describe('an old top that spreads behind bare wrists', () => {
-  it('is replaced by the new garment, not by wider wrists', async () => {
-    const { fitting, removal } = await undress('ada-jeans', 'tshirt_navy')
-    const spread = subset(fitting.parts.top, (i) => removal.zones[i] !== KEEP && fitting.parts.along.data[i] > 0.7)
-    expect(countSet(subset(spread, (i) => removal.zones[i] === SKIN))).toBe(0)
   })
 })
 
