@@ -53,7 +53,7 @@ export function inventSkin(
   const base = blendLimbs(fitting, { clean, factor })
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
   shadeLimbs(base, fitting, { bare, factor })
-  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < SKIN_SEEN.body * body.unit ** 2 }
+  return { tones: base, fromFace: countSet(clean) < SKIN_SEEN.body * body.unit ** 2 }
 }
 
 // Skin far enough from every border that no other colour mixes in, with the hue of the face.
@@ -71,18 +71,6 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
     )
   })
   return erode(sure, FACE_TONE.inside)
-}
-
-// Skin that cannot be a skin-coloured strap or badge: neck, hands, and arms beyond their sleeves.
-function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
-  const { along, across } = parts
-  return subset(clean, (i) => {
-    if (along.data[i] < -0.02) return Math.abs(across.data[i]) < 0.2
-    return regions.arms.some((arm) => {
-      const way = arm.along.data[i]
-      return way > arm.sleeveEnd && way < arm.end && arm.distance.data[i] < 0.6 * arm.bareRadius
-    })
-  })
 }
 
 // Every limb has its own tone: arms are often darker than the neck, and one arm is often in shade.
