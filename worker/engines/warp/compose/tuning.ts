@@ -11,9 +11,8 @@ export const MIN_CHANGE = 1 / 256
 
 /** Soft edge (sigma) of hands, arms, hair and the worn top: min px, and body units. */
 export const EDGE_SOFTNESS = { min: 0.8, share: 0.004 } as const
-/** Min area of an arm or hand, and of an object in front of trousers; the width of gaps that an arm closes. */
+/** Min area of an arm or hand, and of an object in front of trousers. */
 export const MIN_SHOWN = { limb: 0.006, front: 0.004 } as const
-export const ARM_GAP = 0.025
 /** Sigma by which the outline of an arm in front of the garment is smoothed. */
 export const LIMB_OUTLINE = 0.015
 /**

@@ -162,8 +162,8 @@ export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
  * body units.
  */
 export const ARM_EMERGES = { start: 0.25, widening: 0.95, over: 0.45 } as const
-/** Start of the bare arm: body units below the armpit, and min share of the upper arm. */
-export const BARE_FROM = { belowArmpit: 0.11, upperArm: 0.35 } as const
+/** Body units below the armpit at which a bare arm starts. */
+export const BELOW_ARMPIT = 0.11
 /** Widths over the radii of a bare arm and of a hand. */
 export const IN_FRONT = { arm: 1.15, hand: 1.25 } as const
 /** Share of the upper arm that stays in front if the arm goes behind the body. test/worker/vision/body/arm-field.test.ts. */

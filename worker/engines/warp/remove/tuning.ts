@@ -124,8 +124,8 @@ export const LEG_TONE = { area: 0.015, fromSkin: 25, tint: 12, fromMedian: 9 } a
 export const LEG_ROUND = { middle: 2, edge: 15, power: 2.6, knee: 2.5, kneeRed: 1.5, kneeLength: 0.09 } as const
 /** A bare leg's radius over that of its clothes, its end below the ankle, and its start above the new hem. */
 export const BARE_LEG = { radius: 0.97, below: 0.15, above: 0.06 } as const
-/** Around the worn garment: its rim, max thickness of a rim, and width of the transition from invented to real skin. */
-export const LEG_RIM = { rim: 0.022, thin: 0.014, skin: 0.015 } as const
+/** Around the worn garment: its rim, and width of the transition from invented to real skin. */
+export const LEG_RIM = { rim: 0.022, skin: 0.015 } as const
 
 // Below a dress.
 

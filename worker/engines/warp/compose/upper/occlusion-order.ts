@@ -6,7 +6,7 @@ import { componentsTouching, connectedToBorder, keepComponents } from '../../../
 import { featherMask, smoothOutline } from '../../../../vision/raster/feather.ts'
 import { fillSmoothly } from '../../../../vision/raster/fill.ts'
 import { below, intersect, subset, union, withLabel, without, withValue } from '../../../../vision/raster/mask.ts'
-import { close, erode, open } from '../../../../vision/raster/morphology.ts'
+import { erode, open } from '../../../../vision/raster/morphology.ts'
 import { channelOf, createPlane, type Mask, type Plane } from '../../../../vision/raster/plane.ts'
 import { cellAt, difference, enlargeByFactor, reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
@@ -17,7 +17,6 @@ import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../rem
 import type { FlatGarment } from '../../warp/layers.ts'
 import { bringHandsToFront, edgeSoftness } from '../front.ts'
 import {
-  ARM_GAP,
   AROUND,
   CONTACT,
   GAP,
@@ -82,9 +81,7 @@ function armInFront(fitting: FittingRegions, { zones, worn }: UpperRemoval): Pla
   const seen = subset(labelled, skinTest(parts, worn))
   const wall = union(wallBeside(seen, fitting), without(labelled, seen))
   const skin = union(invented, without(seen, wall))
-  const closed = close(skin, ARM_GAP * body.unit)
-  const whole = union(skin, without(intersect(uncovered, closed), parts.top, wall))
-  const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
+  const shown = keepComponents(open(skin, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
   const softness = edgeSoftness(body.unit)
   const arm = smoothOutline(shown, { sigma: Math.max(softness, LIMB_OUTLINE * body.unit), softness })
   const sure = intersect(erode(shown, 1), parts.skin)

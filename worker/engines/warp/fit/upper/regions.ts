@@ -15,8 +15,8 @@ import {
 } from '../../../../vision/raster/plane.ts'
 import { fillBeyond, fillPolygon } from '../../../../vision/raster/polygon.ts'
 import { interpolate } from '../../../../vision/raster/polyline.ts'
-import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
-import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
+import { between, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
+import { ARM_EMERGES, BEFORE_HIDDEN, BELOW_ARMPIT, CUFF_LINE, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 
 /** Regions of the body for a placed garment. */
@@ -96,8 +96,7 @@ function cutAtCuff(
 function bareFrom(body: BodyFrame, placement: Placement, side: Side): number {
   const shoulder = body.joints.shoulder[side]
   const upperArm = subtract(body.joints.elbow[side], shoulder)
-  const armpit = dot(subtract(placement.armpits[side], shoulder), unit(upperArm)) + BARE_FROM.belowArmpit * body.unit
-  return Math.max(BARE_FROM.upperArm * distance(body.joints.elbow[side], shoulder), armpit)
+  return dot(subtract(placement.armpits[side], shoulder), unit(upperArm)) + BELOW_ARMPIT * body.unit
 }
 
 // Points on the hand's side of the line between the two ends of the cuff, moved up the arm by `overlap` px.

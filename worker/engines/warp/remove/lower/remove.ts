@@ -16,7 +16,7 @@ import {
   without,
   withValue,
 } from '../../../../vision/raster/mask.ts'
-import { dilate, erode, open as openMask } from '../../../../vision/raster/morphology.ts'
+import { dilate, erode } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
   channelOf,
@@ -77,17 +77,15 @@ function warningsOf({ skin, background, hasSkin }: { skin: number; background: n
   return found.filter(([, holds]) => holds).map(([code]) => code)
 }
 
-// The worn garment outside the legs, with its rim, where cloth and background mix. The rim can have any label, but is thinner than regions
-// that stay.
+// The worn garment outside the legs, with its rim, where cloth and background mix.
 function backgroundBeside(
   { person, body, parts }: FittedLegs,
   { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
 ): Mask {
   const rim = dilate(seen, Math.max(2, LEG_RIM.rim * body.unit))
   const rest = without(threshold(person.mask, 0.5), seen, without(parts.skin, arms))
-  const staying = openMask(rest, Math.max(1.5, LEG_RIM.thin * body.unit))
   const bare = without(parts.skin, arms, threshold(legs, 0))
-  const other = without(union(below(person.mask, 0.6), invert(union(staying, arms))), parts.skin)
+  const other = without(union(below(person.mask, 0.6), invert(union(rest, arms))), parts.skin)
   return subset(withValue(intersect(rim, union(seen, bare, other)), legs, { under: 1 }), open)
 }
 
