@@ -24,7 +24,7 @@ import { shadeGarment } from './shade/shade.ts'
 import { warpGarment } from './warp/warp.ts'
 
 export const WARP_MANIFEST = manifestOf('warp', {
-  version: '1.9.0',
+  version: '1.10.0',
   needsPerson: true,
   aiGenerated: false,
   ignores: ['seed', 'mode'],
