@@ -1,5 +1,6 @@
 import type { Person } from '../person/person.ts'
 import { createMask, type Mask, type Plane, type Point } from '../raster/plane.ts'
+import { distanceToSegment } from '../raster/polygon.ts'
 import { arcLengths, interpolate } from '../raster/polyline.ts'
 import { add, move, scale, subtract } from '../raster/vector.ts'
 import { type ArmProfile, expectedArmRadius } from './arm-profile.ts'
@@ -16,6 +17,8 @@ export interface ArmField {
   readonly distance: Plane
   /** px from the shoulder along that line to its nearest point. */
   readonly along: Plane
+  /** The same two planes for the line from the elbow: a forearm that is bent back is in front of its own upper arm. */
+  readonly forearm: BoneField
   /** Distance of the elbow, the wrist and the end of the hand along the line, in px. */
   readonly elbow: number
   readonly wrist: number
@@ -98,6 +101,7 @@ function measureArm({
   const arm = {
     ...field,
     behind,
+    forearm: behind ? field : forearmOf(field, { chain: drawn, reach, elbow: ways[1], bare }),
     elbow: ways[1],
     wrist: ways[2],
     end: ways[3],
@@ -110,6 +114,23 @@ function measureArm({
   const sized = { ...arm, bareRadius: Math.max(BARE_RADIUS.min * body.unit, bareRadius) }
   const sleeveEnd = findSleeveEnd(sized, parts, 0.05 * body.unit)
   return { ...sized, sleeveEnd, bareEnd: Math.max(sized.wrist + CUFF * body.unit, sleeveEnd + CUFF_RIM * body.unit) }
+}
+
+// An arm that is not folded has no second field.
+function forearmOf(
+  field: BoneField,
+  { chain, reach, elbow, bare }: { chain: readonly Point[]; reach: number; elbow: number; bare: Mask },
+): BoneField {
+  if (chain.length < 4 || !isFolded(chain, reach)) return field
+  const forearm = measureNearness(field.distance, { chain: chain.slice(1), reach })
+  hide(forearm, bare)
+  for (let i = 0; i < forearm.along.data.length; i++) if (forearm.along.data[i] < FAR) forearm.along.data[i] += elbow
+  return forearm
+}
+
+// Whether the wrist or the hand is so close to the upper arm that some of their pixels are nearer to the upper arm's bone.
+function isFolded([shoulder, elbow, ...hand]: readonly Point[], reach: number): boolean {
+  return hand.some((point) => distanceToSegment(point, shoulder, elbow).distance < reach)
 }
 
 type Sized = Omit<ArmField, 'sleeveEnd' | 'bareEnd'>

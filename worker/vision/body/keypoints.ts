@@ -1,7 +1,7 @@
 import type { LandmarkName, Person } from '../person/person.ts'
 import type { Point } from '../raster/plane.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
-import { MIN_PRESENT, MIN_UNIT, STRAIGHT } from './tuning.ts'
+import { FRONTAL, MIN_PRESENT, MIN_UNIT, STRAIGHT, TURN } from './tuning.ts'
 
 /** A value for the image's left side (the right arm of a person who faces the camera) and a value for the right side. */
 export type Sides<T> = readonly [left: T, right: T]
@@ -34,6 +34,8 @@ export interface BodyKeypoints {
   /** Body unit: the unit of all other lengths. max(shoulder width, 0.55 trunk). */
   readonly unit: number
   readonly facing: boolean
+  /** Factor by which the shoulders would be wider from the front; 1 for a person seen from the front. */
+  readonly foreshortening: number
 }
 
 export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
@@ -71,6 +73,8 @@ export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
   const shoulderWidth = distance(...joints.shoulder)
   const trunk = distance(shoulders, hips)
   const facing = joints.shoulder[0].x < joints.shoulder[1].x
+  const turn = measureTurn((landmarks.leftShoulder.z - landmarks.rightShoulder.z) / Math.max(1, shoulderWidth))
+  const lost = Math.min(Math.max((FRONTAL.shoulders * trunk) / Math.max(1, shoulderWidth), 1), FRONTAL.maxForeshortened)
   return {
     joints,
     shoulders,
@@ -81,7 +85,13 @@ export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
     trunk,
     unit: Math.max(shoulderWidth, MIN_UNIT * trunk),
     facing,
+    foreshortening: 1 + turn * (lost - 1),
   }
+}
+
+// 0 from the front to 1. A landmark's depth is a rough guess: ignore small values.
+function measureTurn(depth: number): number {
+  return Math.min(Math.max((Math.abs(depth) - TURN.from) / (TURN.full - TURN.from), 0), 1)
 }
 
 /** Measures a value for each side: 0 is the left side of the image. */

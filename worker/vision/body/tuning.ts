@@ -24,6 +24,10 @@ export const SEATED_KNEES = 0.6
 
 /** Min body unit as a share of the trunk. */
 export const MIN_UNIT = 0.55
+/** Shoulder distance over trunk of an average person seen from the front, and the max foreshortening by a turn that is accepted. */
+export const FRONTAL = { shoulders: 0.67, maxForeshortened: 1.25 } as const
+/** Depth between the shoulders over their distance in the image, from which a person counts as turned, and as fully turned. */
+export const TURN = { from: 0.6, full: 1.2 } as const
 /** Body units of an average torso's half width by F. */
 export const EXPECTED_TORSO = {
   fractions: [0.1, 0.3, 0.75, 1, 1.2, 1.7],

@@ -10,7 +10,8 @@ import { dress } from '../../../support/vision.ts'
 import { readBitmap, readFigure } from '../../vision/person/figures.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
-const NAMES = (await readPairNames(FIXTURES)).filter(({ tested }) => tested)
+const PAIRS = await readPairNames(FIXTURES)
+const NAMES = PAIRS.filter(({ tested }) => tested)
 
 interface Worn {
   readonly pair: Pair
@@ -21,11 +22,11 @@ interface Worn {
 
 const worn = new Map<string, Promise<Worn>>()
 
-/** The result for a tested pair, drawn and measured once. */
+/** The result for a pair, drawn and measured once. */
 function wear(person: string, garment: string): Promise<Worn> {
   const key = `${person} ${garment}`
-  const name = NAMES.find((tested) => tested.person === person && tested.garment === garment)
-  if (!name) throw new Error(`${key} is not tested`)
+  const name = PAIRS.find((pair) => pair.person === person && pair.garment === garment)
+  if (!name) throw new Error(`${key} is no pair`)
   const found = worn.get(key) ?? measure(name)
   worn.set(key, found)
   return found
@@ -90,6 +91,16 @@ describe.each([
 
   it('is detected as bottoms', async () => {
     expect((await wear(person, garment)).result.detected).toMatchObject({ type: 'flat_lay', category: 'bottoms' })
+  })
+})
+
+describe('a person who does not stand straight', () => {
+  it('keeps the wrist of a raised hand before the sleeve', async () => {
+    expect((await wear('bea-tee', 'tshirt_mustard')).quality.hands).toBeLessThan(15)
+  })
+
+  it('wears a dress as a dress although the turned shoulders are narrow', async () => {
+    expect((await wear('mia-tee', 'tdress_coral')).quality.covered).toBeGreaterThan(0.99)
   })
 })
 

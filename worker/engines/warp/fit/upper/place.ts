@@ -52,7 +52,7 @@ export function placeGarment({
   const oldHem = findWornHem(person.mask, parts)
   const input = { mask: person.mask, body, garment, oldHem }
   const fit = chooseSize(input)
-  const aspect = fit.down / fit.across
+  const aspect = fit.down / (fit.across * body.foreshortening)
   if (!(aspect > ASPECT.min && aspect < ASPECT.max))
     throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the photo')
   const torso = placeTorso(input, fit)

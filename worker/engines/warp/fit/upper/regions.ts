@@ -31,7 +31,7 @@ export function findRegions(fitting: PlacedGarment): Regions {
     limbs: eitherArm(arms, (arm) => bareArm(arm)),
     uncovered: eitherArm(arms, (arm, side) => withoutHidden(uncoveredArm(arm, fitting, side), arm)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
-    hands: eitherArm(arms, (arm, side) => withoutHidden(palmOf(arm, body.armRadius[side]), arm)),
+    hands: eitherArm(arms, (arm, side) => withoutHidden(palmOf({ ...arm, ...arm.forearm }, body.armRadius[side]), arm)),
     shoulders: findShoulders(fitting),
     hair: findHair(fitting),
     sideways: measureSideways(body, parts),
@@ -122,9 +122,11 @@ function bareArm(arm: ArmField): Mask {
   return armMask(arm, (way) => (way > arm.bareEnd ? 0 : bareRadiusAt(arm, way)))
 }
 
+// With the end of the forearm, which the sleeve of a hand that is raised to the shoulder would cover.
 function palmOf(arm: ArmField, radius: number): Mask {
+  const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
   return armMask(arm, (way) =>
-    way < arm.wrist ? 0 : radius * interpolate([arm.wrist, arm.end], [1, IN_FRONT.hand], way),
+    way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, IN_FRONT.hand], way),
   )
 }
 

@@ -82,7 +82,9 @@ function chooseScale(input: FitInput): Scale {
   const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
   const across = chooseAcross(input, garment.sleeved ? body.restingTip : tips)
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
-  const hem = chooseHem((offset + across * (hemRow - shoulderRow)) / body.trunk, garment, input)
+  // A turn makes a person narrower, but not the garment shorter.
+  const natural = across * body.foreshortening
+  const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
   return { across, down, tips, offset, shoulderRow, hemRow, hem }
 }
