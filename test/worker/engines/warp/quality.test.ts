@@ -130,6 +130,20 @@ describe('shorter garments over trousers', () => {
   })
 })
 
+it('keeps the beard below the chin and the watch of a man', async () => {
+  const samples = join(import.meta.dirname, '../../../../scripts/samples')
+  const photo = await readBitmap(join(samples, 'persons/office-man.jpg'))
+  const { change } = await dress({
+    person: photo,
+    garment: await readBitmap(join(samples, 'garments/tshirt-mustard.jpg')),
+  })
+  for (const [x, y] of [
+    [0.54, 0.305],
+    [0.79, 0.795],
+  ])
+    expect(change.data[Math.round(y * change.height) * change.width + Math.round(x * change.width)]).toBe(0)
+})
+
 describe('a garment that is wider than the worn one', () => {
   it('covers the wall in a gap beside the arm up to its ends', async () => {
     const samples = join(import.meta.dirname, '../../../../scripts/samples')

@@ -166,8 +166,8 @@ function behind(plane: Plane, front: Plane): Plane {
 }
 
 function faceInFront({ person, body, parts, regions }: FittingRegions): Plane {
-  const { skin } = parts
-  const { face, head, hair } = regions
+  const { skin, hair } = parts
+  const { face, head } = regions
   const hairShare = withValue(hair, person.mask, { over: SURE_PERSON })
   const faceShare = intersect(head, union(face, withValue(union(skin, hair), person.mask, { over: 0.5 })))
   const hairEdge = featherMask(hairShare, edgeSoftness(body.unit))

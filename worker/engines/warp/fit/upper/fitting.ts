@@ -68,8 +68,6 @@ export interface Regions {
   readonly hands: Mask
   /** Shoulders between neck corners, tips and joints. */
   readonly shoulders: Mask
-  /** Hair that is connected to the hair above the mouth. */
-  readonly hair: Mask
   /** Distance from the body's axis as a multiple of the torso's half width at that height; at least 0. */
   readonly sideways: Plane
 }

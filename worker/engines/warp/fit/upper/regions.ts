@@ -4,8 +4,7 @@ import { FAR } from '../../../../vision/body/bone-field.ts'
 import { findHead } from '../../../../vision/body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
-import { componentsTouching } from '../../../../vision/raster/components.ts'
-import { below, countSet, intersect, union, without, withValue } from '../../../../vision/raster/mask.ts'
+import { below, union, without, withValue } from '../../../../vision/raster/mask.ts'
 import {
   createMask,
   createPlane,
@@ -33,16 +32,8 @@ export function findRegions(fitting: PlacedGarment): Regions {
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => withoutHidden(palmOf({ ...arm, ...arm.forearm }, body.armRadius[side]), arm)),
     shoulders: findShoulders(fitting),
-    hair: findHair(fitting),
     sideways: measureSideways(body, parts),
   }
-}
-
-// What has the colour of hair below the mouth, without a connection to the hair above, is skin in the shade or a garment.
-function findHair({ person: { landmarks }, parts: { hair } }: PlacedGarment): Mask {
-  const mouth = between(landmarks.mouthLeft, landmarks.mouthRight, 0.5)
-  const above = intersect(hair, fillBeyond(hair, mouth, unit(subtract(landmarks.nose, mouth))))
-  return countSet(above) > 0 ? componentsTouching(hair, above) : hair
 }
 
 // From the neck, or the new garment's neck corners where these are higher, to the tips and the joints of the shoulders.

@@ -32,9 +32,9 @@ export function findWornGarment(fitting: FittingRegions, background: Reduced): W
 
 function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const { parts, regions } = fitting
-  const { top, along } = parts
-  const { head, uncovered, hair } = regions
-  const seen = union(withValue(without(top, head), along, { under: TOP_UNTIL }), without(parts.hair, hair))
+  const { top, hair, along } = parts
+  const { head, uncovered } = regions
+  const seen = withValue(without(top, head), along, { under: TOP_UNTIL })
   const prints = without(fillHoles(seen), seen, uncovered, head, hair)
   const [left, right] = bothSides((side) => wornSleeve(fitting, side))
   return { mask: union(seen, prints, left, right), prints }
@@ -47,7 +47,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const radius = body.armRadius[side]
   const end = Math.min(arm.bareEnd, arm.sleeveEnd + SLEEVE.beyond * body.unit)
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
-  const clothed = without(withValue(near, person.mask, { over: 0.5 }), regions.hair, regions.head)
+  const clothed = without(withValue(near, person.mask, { over: 0.5 }), parts.hair, regions.head)
   if (countSet(intersect(clothed, top)) <= SLEEVE.cloth * countSet(clothed)) return createMask(top)
   return without(clothed, skin)
 }
@@ -74,8 +74,7 @@ function allowedPart(
   { body, parts, regions }: FittingRegions,
   { mask, prints }: { mask: Mask; prints: Mask },
 ): Mask {
-  const { skin, lower, along, across } = parts
-  const { hair } = regions
+  const { skin, lower, hair, along, across } = parts
   const beside = dilate(mask, 1)
   const shoulders = dilate(regions.shoulders, NEAR_SHOULDERS * body.unit)
   const [left, right] = bothSides((side) =>
