@@ -86,7 +86,7 @@ export const ACCOUNT_SETTINGS = {
   minQualityPercent: {
     schema: Type.Integer({ minimum: 0, maximum: 100 }),
     label: 'Minimum quality in percent',
-    absent: 'all results are delivered',
+    absent: 'the 30 % that every preview needs',
     hint: 'Previews below it are refused. Results of other engines have no quality.',
   },
   safetyLevel: { ...SAFETY_LEVEL, absent: 'off' },

@@ -65,7 +65,8 @@ export function measureBody(person: Person): BodyFrame {
   return { ...keypoints, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, keypoints, armRadius) }
 }
 
-function unusable(message: string): DrapeError {
+/** A photo of the person in which this garment cannot be shown. */
+export function unusable(message: string): DrapeError {
   return new DrapeError('RESULT_REJECTED', message, { image: 'person' })
 }
 

@@ -9,7 +9,7 @@ import type { Person } from '../person/person.ts'
 import { personAtSize } from '../person/within.ts'
 import type { Bitmap } from '../raster/plane.ts'
 import { createPyramid } from '../raster/pyramid.ts'
-import { findStrain, previewQuality } from './preview-quality.ts'
+import { findStrain, previewQuality, worstStrain } from './preview-quality.ts'
 
 export interface DrawOptions extends EngineContext {
   readonly models: Models
@@ -103,17 +103,20 @@ async function qualityOfPreview(
   const after = await parsePerson(createPyramid(image), personAtSize(found, image), models.session('parser'))
   const strain = findStrain(labels, after)
   const quality = previewQuality(strain)
-  if (quality < MIN_PREVIEW)
-    throw rejected(
-      strain.outer + strain.background > strain.skin
-        ? 'A coat, a jacket or other wide clothes in the photo hide the body. Use a photo in close-fitting clothes.'
-        : 'The garment leaves skin bare that the clothes in the photo cover. Use a photo with bare arms or another garment.',
-    )
-  if (minQuality !== null && quality < minQuality)
-    throw rejected('The result is below the minimum quality of the account')
-  return quality
+  if (quality >= Math.max(MIN_PREVIEW, minQuality ?? 0)) return quality
+  const limit =
+    quality < MIN_PREVIEW
+      ? ''
+      : ` The quality is ${percent(quality)}; the account's minimum is ${percent(minQuality ?? 0)}.`
+  throw new DrapeError('RESULT_REJECTED', `${ADVICE[worstStrain(strain)]}${limit}`, { image: 'person' })
 }
 
-function rejected(message: string): DrapeError {
-  return new DrapeError('RESULT_REJECTED', message, { image: 'person' })
+const ADVICE = {
+  skin: 'The garment leaves skin bare that the clothes in the photo cover. Use a photo with bare arms, or another garment.',
+  background: 'Wide clothes or things before the body hide it. Use a photo in close-fitting clothes, with empty hands.',
+  outer: 'A coat or a jacket in the photo hides the body. Use a photo in close-fitting clothes.',
+} as const
+
+function percent(share: number): string {
+  return `${Math.floor(100 * share)} %`
 }

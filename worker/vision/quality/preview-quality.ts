@@ -33,6 +33,17 @@ export const PREVIEW = { base: 2.86, skin: 4.84, background: 6.54, outer: 2.99 }
 
 /** The chance, 0 to 1, that a person rates a preview good enough: 3 to 5 on the scale of scripts/photos/SCALE.md. */
 export function previewQuality(strain: Strain): number {
-  const burdens = (['skin', 'background', 'outer'] as const).map((name) => PREVIEW[name] * Math.sqrt(strain[name]))
-  return 1 / (1 + Math.exp(burdens.reduce((sum, burden) => sum + burden) - PREVIEW.base))
+  return 1 / (1 + Math.exp(burdensOf(strain).reduce((sum, { burden }) => sum + burden, -PREVIEW.base)))
+}
+
+/** What lowers the quality most. */
+export function worstStrain(strain: Strain): keyof Strain {
+  return burdensOf(strain).reduce((worst, other) => (other.burden > worst.burden ? other : worst)).name
+}
+
+function burdensOf(strain: Strain) {
+  return (['skin', 'background', 'outer'] as const).map((name) => ({
+    name,
+    burden: PREVIEW[name] * Math.sqrt(strain[name]),
+  }))
 }

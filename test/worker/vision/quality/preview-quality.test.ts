@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitWeights, qualitiesUnseen, rankCorrelation, readRatings } from '../../../../scripts/photos/fit.ts'
-import { findStrain, PREVIEW } from '../../../../worker/vision/quality/preview-quality.ts'
+import { findStrain, PREVIEW, worstStrain } from '../../../../worker/vision/quality/preview-quality.ts'
 import { drawPerson, labelsOf } from '../body/drawn-person.ts'
 
 describe('the quality of a preview', () => {
@@ -15,6 +15,12 @@ describe('the quality of a preview', () => {
     expect(skin + background).toBeCloseTo(1, 5)
     expect(skin).toBeGreaterThan(0.1)
     expect(findStrain(after, after)).toEqual({ skin: 0, background: 0, outer: 0 })
+  })
+
+  it('is lowered most by the part with the largest weighted burden', () => {
+    expect(worstStrain({ skin: 0.04, background: 0.02, outer: 0 })).toBe('skin')
+    expect(worstStrain({ skin: 0.04, background: 0.03, outer: 0 })).toBe('background')
+    expect(worstStrain({ skin: 0.04, background: 0.03, outer: 0.2 })).toBe('outer')
   })
 
   it('ranks results as people rate them, for people whose results it was not fitted on', async () => {

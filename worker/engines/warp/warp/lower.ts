@@ -1,4 +1,4 @@
-import { DrapeError } from '../../../../api/shared/contract/errors.ts'
+import { unusable } from '../../../vision/body/body-frame.ts'
 import type { LowerGarment } from '../../../vision/garment/garment.ts'
 import { gaussianBlurColours } from '../../../vision/raster/filter.ts'
 import type { Pixels, Point, Size } from '../../../vision/raster/plane.ts'
@@ -26,7 +26,7 @@ export function warpLower(
   const toOutput = ({ x, y }: Point): Point => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
   const maps = pieces.map(({ source, target }) => mapMesh(mapGrid(source, toImage), mapGrid(target, toOutput), size))
   if (Math.max(...maps.map(({ folded }) => folded)) > REFUSED_FOLD.lower)
-    throw new DrapeError('RESULT_REJECTED', 'The garment cannot be fitted to the legs in this pose')
+    throw unusable('The garment cannot be fitted to the legs in this pose')
   return { pieces: maps.map((map) => remapCubic(image, map, size)), warnings: [] }
 }
 

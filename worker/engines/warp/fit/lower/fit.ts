@@ -1,5 +1,4 @@
-import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
-import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { type BodyFrame, unusable } from '../../../../vision/body/body-frame.ts'
 import type { BodyModel } from '../../../../vision/body/body-model.ts'
 import { forearmMask } from '../../../../vision/body/forearms.ts'
 import { axisAt, bothSides } from '../../../../vision/body/keypoints.ts'
@@ -43,10 +42,7 @@ function placeLower({
   garment: LowerGarment
 }): LowerPlacement {
   if (axisAt(body, MIN_SEEN).y > person.mask.height)
-    throw new DrapeError(
-      'RESULT_REJECTED',
-      'The photo ends above the legs; hips and thighs are needed for this garment',
-    )
+    throw unusable('The photo ends above the legs; hips and thighs are needed for this garment')
   const loose = hasBareKnees(body, parts)
   const legs = bothSides((side) => measureLeg(person, body, { side, loose }))
   for (const leg of legs) requireUpright(leg, body)

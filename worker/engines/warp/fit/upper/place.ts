@@ -1,6 +1,6 @@
 import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
 import { measureArm } from '../../../../vision/body/arm-profile.ts'
-import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { type BodyFrame, unusable } from '../../../../vision/body/body-frame.ts'
 import { axisAt, bothSides } from '../../../../vision/body/keypoints.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import { isSeated, notStanding } from '../../../../vision/body/seated.ts'
@@ -54,7 +54,9 @@ export function placeGarment({
   const fit = chooseSize(input)
   const aspect = fit.down / (fit.across * body.foreshortening)
   if (!(aspect > ASPECT.min && aspect < ASPECT.max))
-    throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the photo')
+    throw unusable(
+      'The garment does not fit the proportions of the person in the photo. Use a front view of a standing person.',
+    )
   const torso = placeTorso(input, fit)
   const lowest = Math.max(torso.armpits[0].y, torso.armpits[1].y)
   if (!garment.sleeved && person.mask.height - lowest < MIN_BELOW_ARMPITS * body.unit)

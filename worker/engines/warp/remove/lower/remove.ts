@@ -1,4 +1,4 @@
-import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import { unusable } from '../../../../vision/body/body-frame.ts'
 import { FAR } from '../../../../vision/body/bone-field.ts'
 import { bareLegRadius } from '../../../../vision/body/leg-profile.ts'
 import { labToRgb, tintApart } from '../../../../vision/raster/colour.ts'
@@ -52,7 +52,7 @@ export function removeLower(
   const skin = withValue(seen, legs, { over: 0 })
   const tones = inventLegs(input, worn)
   if (!tones && area(skin) > MAX_WITHOUT_SKIN)
-    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+    throw unusable('No skin is visible that could be continued where the worn garment was')
   const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
   // Background also continues under the soft edges of the legs.
   const behind = featherMask(tones ? union(background, skin) : background, 0.7)

@@ -1,4 +1,4 @@
-import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import { unusable } from '../../../../vision/body/body-frame.ts'
 import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
 import { continueTexture } from '../../../../vision/raster/continue-texture.ts'
 import { featherMask, smoothOutline } from '../../../../vision/raster/feather.ts'
@@ -70,20 +70,17 @@ export function removeUpper(
   }
   const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { photo, worn, factor })
   if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
-    throw new DrapeError(
-      'RESULT_REJECTED',
-      'The garment in the photo reaches far below the hem of the new one, and the clothes under it are not visible',
+    throw unusable(
+      'The clothes in the photo reach far below the hem of the new garment. Use a photo in a shorter top, or a longer garment.',
     )
   if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
   if (areas.skin > MAX_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
-    throw new DrapeError(
-      'RESULT_REJECTED',
-      'The garment in the photo has the colour of skin and cannot be distinguished from it',
+    throw unusable(
+      'The clothes that the person wears have the colour of skin and cannot be told from it. Use a photo in another colour.',
     )
   const seen = areas.skin > MIN_FILLED.skin ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
-    if (seen === 'none')
-      throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+    if (seen === 'none') throw unusable('No skin is visible that could be continued where the worn garment was')
     if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
   }
   if (seen === 'none' && areas.skin > WARNED.remains) warnings.push('OLD_GARMENT_REMAINS')
