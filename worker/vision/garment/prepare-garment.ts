@@ -14,8 +14,6 @@ import { mendSleeves } from './sleeve-pair.ts'
 export interface PreparedUpperGarment extends UpperGarment {
   /** False if the neckline is the default crew neck. */
   readonly necklineFound: boolean
-  /** Depth of the bay under each sleeve over the garment's height; 0.02 to 0.05 is unsure. */
-  readonly armpitDepths: readonly [number, number]
   /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
   readonly guessedArmpits: readonly [boolean, boolean]
   readonly presentation: Presentation
@@ -94,7 +92,6 @@ function prepareUpper(cut: CutOut, outline: UpperOutline, worn?: WornFront): Pre
     symmetry: outline.symmetry,
     angle: outline.angle,
     necklineFound: neckline.found,
-    armpitDepths: outline.armpitDepths,
     guessedArmpits: outline.guessedArmpits,
     presentation: worn ? 'on_model' : guessPresentation(outline),
   }

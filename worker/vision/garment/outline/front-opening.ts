@@ -124,8 +124,6 @@ function isPattern(halves: readonly HalfFront[], edges: Both, { first, last }: R
 }
 
 const POINTS = 24
-// The rim of an edge is turned over and in its own shade.
-const PAST_RIM = 0
 
 // From the corner, smoothed, and straight past the hem.
 function drawEdge(
@@ -138,7 +136,7 @@ function drawEdge(
   for (let row = Math.round(FROM * rows); row < rows; row++) {
     const around = columns.subarray(Math.max(0, row - 3), row + 4)
     const mean = around.reduce((sum, column) => sum + column, 0) / around.length
-    line.push(patch.toImage({ x: axis + side * (mean + PAST_RIM), y: row }))
+    line.push(patch.toImage({ x: axis + side * mean, y: row }))
   }
   const last = line[line.length - 1]
   return [...resample([corner, ...line], POINTS), { x: last.x, y: last.y + 0.2 * cloth.torsoWidth }]

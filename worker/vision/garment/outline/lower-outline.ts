@@ -12,7 +12,6 @@ const MIN_THREAD = 2
 /** Landmarks of trousers in px of the shape; pairs are [left, right] of the image. */
 export interface TrousersLandmarks {
   readonly waist: readonly [Point, Point]
-  readonly hip: readonly [Point, Point]
   readonly crotch: Point
   readonly ankleOuter: readonly [Point, Point]
   readonly ankleInner: readonly [Point, Point]
@@ -49,11 +48,8 @@ export function findTrousersLandmarks(shape: Shape, crotch: Point): TrousersLand
   const extreme = (points: readonly Point[], dx: number, dy: number) => points[farthestAlong(points, dx, dy)]
   const leg = (side: number) =>
     contour.filter((p) => p.y > top + 0.7 * height && side * (p.x - crotch.x) > -0.02 * width)
-  const thigh = (side: number) =>
-    contour.filter((p) => p.y > top + 0.1 * height && p.y < crotch.y + 0.05 * height && side * p.x > 0)
   return {
     waist: [extreme(contour, -0.35, -1), extreme(contour, 0.35, -1)],
-    hip: [extreme(thigh(-1), -1, 0), extreme(thigh(1), 1, 0)],
     crotch,
     ankleOuter: [extreme(leg(-1), -0.7, 1), extreme(leg(1), 0.7, 1)],
     ankleInner: [extreme(leg(-1), 0.7, 1), extreme(leg(1), -0.7, 1)],
@@ -110,7 +106,6 @@ export function mapTrousers(landmarks: TrousersLandmarks, toCanvas: (point: Poin
   const pair = ([left, right]: readonly [Point, Point]) => [toCanvas(left), toCanvas(right)] as const
   return {
     waist: pair(landmarks.waist),
-    hip: pair(landmarks.hip),
     crotch: toCanvas(landmarks.crotch),
     ankleOuter: pair(landmarks.ankleOuter),
     ankleInner: pair(landmarks.ankleInner),

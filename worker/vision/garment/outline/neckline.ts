@@ -21,8 +21,6 @@ export interface Neckline {
   readonly points: readonly Point[]
   /** False if no edge was found; the curve is then that of a usual crew neck. */
   readonly found: boolean
-  /** Depth over the distance of the neck corners. */
-  readonly depth: number
 }
 
 const POINTS = 61
@@ -44,7 +42,7 @@ export function findNeckline(
   const rim = upperRim(contour, corners)
   const width = Math.max(1, distance(...corners))
   const dip = dipOf(rim, corners) / width
-  if (dip > OPEN_DIP || worn) return { points: resample(rim, POINTS), found: true, depth: dip }
+  if (dip > OPEN_DIP || worn) return { points: resample(rim, POINTS), found: true }
   const patch = collarPatch(image, corners)
   const edges = measureCollarEdges(patch)
   const label = findCollarLabel(patch)
@@ -55,7 +53,7 @@ export function findNeckline(
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
   const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii(depth)
   const points = drawPath(patch, radii).map(patch.toImage)
-  return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? depth }
+  return { points: resample(withoutDents(points), POINTS), found: path !== null }
 }
 
 // Distance of the front's edge below the label inside the back.

@@ -35,8 +35,6 @@ export interface UpperOutline extends OutlineBase {
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
   readonly sleeved: boolean
   readonly torsoWidth: number
-  /** Depth of the bay under each sleeve over the garment's height; 0 without a bay. */
-  readonly armpitDepths: readonly [number, number]
   /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
   readonly guessedArmpits: readonly [boolean, boolean]
 }

@@ -52,7 +52,6 @@ export function findUpper({ shape, symmetry, toCanvas }: UprightGarment) {
     sleeved: found[0].sleeve !== undefined && found[1].sleeve !== undefined,
     torsoWidth: onCanvas(torsoWidth),
     waistWidth: onCanvas(waistWidthOf(shape)),
-    armpitDepths: [bays[0]?.depth ?? 0, bays[1]?.depth ?? 0] as const,
     guessedArmpits: [found[0].sleeve?.guessed ?? false, found[1].sleeve?.guessed ?? false] as const,
   }
 }
