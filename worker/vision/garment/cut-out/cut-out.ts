@@ -2,12 +2,11 @@ import { DrapeError } from '../../../../api/shared/contract/errors.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { onWhite } from '../../raster/bytes.ts'
 import { rgbToLab } from '../../raster/colour.ts'
-import { below, countSet, invert, without } from '../../raster/mask.ts'
+import { below, countSet, invert } from '../../raster/mask.ts'
 import {
   type Bitmap,
   bitmapToColours,
   type Colours,
-  createMask,
   createPlane,
   type Mask,
   type Plane,
@@ -84,10 +83,8 @@ function onPlainBackground(lab: Colours): Found {
   const compared = { lab, background, comparison }
   const clear = removeMirroredShadow(findSilhouette(compared), compared)
   const whole = background.exact ? addFaintCloth(compared, clear) : clear
-  const check = (mask: Mask) => checkWhole(withoutGroundOnBorder(mask, comparison))
-  const problemOfWhole = check(whole)
-  const silhouette = problemOfWhole ? clear : whole
-  const problem = silhouette === whole ? problemOfWhole : check(clear)
+  const silhouette = checkWhole(whole) ? clear : whole
+  const problem = checkWhole(silhouette)
   if (problem) throw problem
   const doubtful = shareOfBackground(silhouette, comparison, background) >= MAX_GROUND_INSIDE
   const clean = cleanBackground(comparison, background)
@@ -125,28 +122,6 @@ function measureSilhouette(silhouette: Mask): { area: number; touching: number }
   for (let x = 0; x < width; x++) touching += data[x] + (height > 1 ? data[(height - 1) * width + x] : 0)
   for (let y = 1; y < height - 1; y++) touching += data[y * width] + (width > 1 ? data[y * width + width - 1] : 0)
   return { area: countSet(silhouette) / data.length, touching: touching / (2 * (width + height)) }
-}
-
-// A pixel on the border is background if its difference from the background is at most this share of the difference this far inside, as a
-// share of the short side. cut-out.test.ts, "just fits".
-const GROUND_ON_BORDER = { share: 0.2, inside: 0.01 }
-
-// The smoothed outline of a garment that just fits into the photo includes pixels of the border that are background.
-function withoutGroundOnBorder(silhouette: Mask, { difference }: BackgroundComparison): Mask {
-  const { width, height } = silhouette
-  const depth = Math.ceil(GROUND_ON_BORDER.inside * Math.min(width, height))
-  const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
-  const ground = createMask(silhouette)
-  for (let y = 0; y < height; y++) {
-    const skip = y >= depth && y < height - depth
-    for (let x = 0; x < width; x++) {
-      if (skip && x === depth) x = Math.max(depth, width - depth)
-      const inner = inside(y, height - 1) * width + inside(x, width - 1)
-      const i = y * width + x
-      if (difference.data[i] <= GROUND_ON_BORDER.share * difference.data[inner]) ground.data[i] = 1
-    }
-  }
-  return without(silhouette, ground)
 }
 
 function checkWhole(silhouette: Mask): DrapeError | null {

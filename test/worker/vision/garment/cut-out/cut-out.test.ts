@@ -262,15 +262,6 @@ describe('cutOut on images with transparency', () => {
   })
 })
 
-describe('a garment that just fits into the photo', () => {
-  it.each([1, 2])('is not cut off with %i px of background beside it', (margin) => {
-    const isCloth = (x: number, y: number) => x >= margin && x < 400 - margin && y > 60 && y < 340
-    const { alpha } = cutOut(plainBitmap(400, (x, y) => (isCloth(x, y) ? BLUE : WHITE)))
-    expect(alpha.data[200 * 400 + 200]).toBe(1)
-    expect(alpha.data[20 * 400 + 200]).toBe(0)
-  })
-})
-
 describe('cutOut rejects', () => {
   const random = createRandom(7)
   const noise = Array.from({ length: 3 * 200 * 200 }, () => Math.floor(256 * random()))
