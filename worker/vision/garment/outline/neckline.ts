@@ -12,7 +12,6 @@ import {
   RAYS,
   radiusAt,
   rayDirection,
-  STEP,
 } from './collar-edges.ts'
 import { type CollarLabel, findCollarLabel } from './collar-label.ts'
 
@@ -102,11 +101,8 @@ const CLEAR = { busyness: 0.17, gain: 0.55, overUsual: 1.3, deepest: 0.6 } as co
 function findPath(edges: CollarEdges, usual: number): CollarPath | null {
   if (edges.busyness > CLEAR.busyness) return findUsualPath(edges, usual)
   if (edges.busyness > BUSY) return findClearPath(edges, usual)
-  const round = findUpTo(edges, 0.75)
-  const any = findUpTo(edges, Number.POSITIVE_INFINITY)
-  if (!round || !any) return null
-  const best = any.gain > (1.02 + 0.8 * edges.busyness) * round.gain ? any : round
-  return best.gain < MIN_GAIN ? null : preferInner(edges, best)
+  const path = findUpTo(edges, Number.POSITIVE_INFINITY)
+  return path && path.gain < MIN_GAIN ? null : path
 }
 
 // A path that is much clearer than that of a usual neckline, or the latter.
@@ -114,7 +110,7 @@ function findClearPath(edges: CollarEdges, usualDepth: number): CollarPath | nul
   const usual = findUsualPath(edges, usualDepth)
   const free = findUpTo(edges, CLEAR.deepest)
   if (!free || free.gain < CLEAR.gain || free.gain < CLEAR.overUsual * (usual?.gain ?? 0)) return usual
-  return preferInner(edges, free)
+  return free
 }
 
 function findUpTo(edges: CollarEdges, deepest: number): CollarPath | null {
@@ -126,24 +122,6 @@ function findUpTo(edges: CollarEdges, deepest: number): CollarPath | null {
 
 function depthPrior(depth: number): number {
   return -1.2 * Math.max(0, Math.abs(depth - 0.5) - 0.15)
-}
-
-// Over the distance of the neck corners.
-const WIDEST_BAND = 0.2
-
-// A ribbed band has a second, parallel, lower edge, which is often the stronger one: the front starts at the upper edge.
-function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
-  let chosen = best
-  for (let k = 0; k < 2; k++) {
-    const { steps, depth: lowest } = chosen
-    const inner = bestCollarPath(edges, {
-      allowed: (ray, step) => step < steps[ray] - (0.05 / STEP) * Math.min(1, ray / 20),
-      prior: (depth) => (depth < lowest - WIDEST_BAND ? -1e6 : depthPrior(depth)),
-    })
-    if (!inner || inner.gain < 0.7 * best.gain || inner.gain < 0.3) break
-    chosen = inner
-  }
-  return chosen
 }
 
 // Max difference of radius from the usual neckline.
