@@ -14,9 +14,8 @@ export interface HalfFront {
 /** A line from the collar to the hem: its column in every row, counted from the axis outwards. */
 export interface FrontEdge {
   readonly columns: Int16Array
-  /** Mean gain along the line, and the share of its rows with a visible step. */
+  /** Mean gain along the line. */
   readonly gain: number
-  readonly seen: number
 }
 
 // Half the width in px over which colours are averaged on both sides of a sample.
@@ -90,32 +89,21 @@ function stepAt(sums: Float64Array, column: number): number {
   return (sign * difference) / (difference + HALF_GAIN)
 }
 
-// Cost per px sideways, and min gain of a visible step.
+// Cost per px sideways.
 const SIDEWAYS = 0.12
-const SEEN = 0.25
 
-/** The line with the highest gain from the collar to the hem within `allowed`; null if there is none. */
+/** The line with the highest gain from the row `first` to `last`, at least `nearest` px from the axis; null if there is none. */
 export function bestEdge(
   { rows, columns, gain }: HalfFront,
-  {
-    first,
-    last,
-    allowed,
-  }: {
-    first: number
-    last: number
-    /** Whether the line may pass through a sample. */
-    allowed: (row: number, column: number) => boolean
-  },
+  { first, last, nearest }: { first: number; last: number; nearest: number },
 ): FrontEdge | null {
   const never = -1e9
-  let totals = Float64Array.from({ length: columns }, (_, c) => (allowed(first, c) ? gain[first * columns + c] : never))
+  let totals = Float64Array.from({ length: columns }, (_, c) => (c >= nearest ? gain[first * columns + c] : never))
   const origins: Int8Array[] = []
   for (let row = first + 1; row < last; row++) {
     const next = new Float64Array(columns).fill(never)
     const origin = new Int8Array(columns)
-    for (let c = 1; c < columns - 1; c++) {
-      if (!allowed(row, c)) continue
+    for (let c = nearest; c < columns - 1; c++) {
       for (let by = -1; by <= 1; by++) {
         const total = totals[c + by] - SIDEWAYS * Math.abs(by)
         if (total <= next[c]) continue
@@ -142,14 +130,8 @@ function traceBack(
   for (let row = last - 1; row >= first; row--) path[row] = path[row + 1] + origins[row - first][path[row + 1]]
   path.fill(path[first], 0, first)
   let sum = 0
-  let seen = 0
-  for (let row = first; row <= last; row++) {
-    const value = gain[row * columns + path[row]]
-    sum += value
-    if (value > SEEN) seen++
-  }
-  const count = last - first + 1
-  return { columns: path, gain: sum / count, seen: seen / count }
+  for (let row = first; row <= last; row++) sum += gain[row * columns + path[row]]
+  return { columns: path, gain: sum / (last - first + 1) }
 }
 
 // Rows over which colours are averaged above and below a sample.

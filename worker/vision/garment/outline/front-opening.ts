@@ -2,7 +2,7 @@ import type { Pixels, Point } from '../../raster/plane.ts'
 import { resample } from '../../raster/polyline.ts'
 import type { SideLandmarks } from '../garment.ts'
 import { cutPatch, type GarmentPatch } from '../garment-patch.ts'
-import { bestEdge, clearestCrossing, type FrontEdge, type HalfFront, measureHalf } from './front-edges.ts'
+import { bestEdge, clearestCrossing, type FrontEdge, measureHalf } from './front-edges.ts'
 
 /** The two edges of an open jacket's front, [left, right] of the image, each from the neck corner down past the hem. */
 export type OpenFront = readonly [left: readonly Point[], right: readonly Point[]]
@@ -17,24 +17,16 @@ interface Cloth {
 const TORSO = 120
 const FARTHEST = 0.45 * TORSO
 const MIN_HALF = 3
-// Max distance of an edge's start from its neck corner.
-const AT_CORNER = 8
 // Shares of the garment's length between which an edge must be visible: above the collar hides the edge, below a turned hem does.
 const FROM = 0.06
 const TO = 0.92
-// Min mean gain of both edges and of each, and min share of rows in which each edge is visible.
+// Min mean gain of both edges.
 const MIN_GAIN = 0.54
-const MIN_GAIN_EACH = 0.42
-const MIN_SEEN = 0.8
-// Max mean bend in px over eight rows: an edge of cloth is even, a path across folds is not.
-const MAX_BENT = 0.85
 // Min width of the opening as a share of the torso's: a zip, a placket and their bands are narrower.
 const MIN_WIDTH = 0.09
 // Min width of the narrowest row over the median.
 const MIN_NARROW = 0.5
 const MAX_OFF_AXIS = 0.12
-// Max gain beside the edges over the gain of the edges: pleats, bars and cables have many edges.
-const MAX_BESIDE = 0.86
 // Max gain of a line across, which is the front neckline of a closed garment.
 const MAX_CROSSING = 0.46
 
@@ -47,16 +39,8 @@ export function findOpenFront(image: Pixels, cloth: Cloth): OpenFront | null {
   const { patch, axis, corners } = frontPatch(image, cloth)
   const rows = { first: Math.round(FROM * patch.cover.height), last: Math.round(TO * patch.cover.height) }
   const halves = ([-1, 1] as const).map((side) => measureHalf(patch, { axis, side, columns: FARTHEST }))
-  const found = halves.map((half, k) =>
-    bestEdge(half, {
-      ...rows,
-      allowed: (row, column) =>
-        column >= MIN_HALF && (row > rows.first || Math.abs(column - Math.abs(corners[k].x - axis)) < AT_CORNER),
-    }),
-  )
-  const [left, right] = found
-  if (!left || !right || !areEdges([left, right], rows)) return null
-  if (!liesInMiddle([left, right], rows) || isPattern(halves, [left, right], rows)) return null
+  const [left, right] = halves.map((half) => bestEdge(half, { ...rows, nearest: MIN_HALF }))
+  if (!left || !right || (left.gain + right.gain) / 2 < MIN_GAIN || !liesInMiddle([left, right], rows)) return null
   const strip = {
     left: (row: number) => axis - left.columns[row] + MIN_HALF,
     right: (row: number) => axis + right.columns[row] - MIN_HALF,
@@ -89,17 +73,6 @@ function frontPatch(image: Pixels, { axis, torsoWidth, landmarks: [left, right] 
   }
 }
 
-function areEdges(edges: Both, rows: Rows): boolean {
-  const each = edges.every((edge) => edge.gain > MIN_GAIN_EACH && edge.seen > MIN_SEEN && bendOf(edge, rows) < MAX_BENT)
-  return each && (edges[0].gain + edges[1].gain) / 2 > MIN_GAIN
-}
-
-function bendOf({ columns }: FrontEdge, { first, last }: Rows): number {
-  let sum = 0
-  for (let row = first + 8; row < last; row++) sum += Math.abs(columns[row] - 2 * columns[row - 4] + columns[row - 8])
-  return sum / Math.max(1, last - first - 8)
-}
-
 // Wide enough, and nowhere narrow enough to be closed: a V neck above two lines of a print.
 function liesInMiddle([left, right]: Both, { first, last }: Rows): boolean {
   const widths: number[] = []
@@ -112,15 +85,6 @@ function liesInMiddle([left, right]: Both, { first, last }: Rows): boolean {
   const median = widths[widths.length >> 1]
   const isOpen = median > MIN_WIDTH * TORSO && widths[0] > MIN_NARROW * median
   return isOpen && Math.abs(off) / 2 < MAX_OFF_AXIS * TORSO * widths.length
-}
-
-// In the lower part, below lapels and breast pockets.
-function isPattern(halves: readonly HalfFront[], edges: Both, { first, last }: Rows): boolean {
-  const beside = halves.map((half, k) => {
-    const allowed = (row: number, column: number) => column >= MIN_HALF && Math.abs(column - edges[k].columns[row]) > 9
-    return bestEdge(half, { first: Math.round((first + 0.7 * last) / 2), last, allowed })?.gain ?? 0
-  })
-  return beside[0] + beside[1] > MAX_BESIDE * (edges[0].gain + edges[1].gain)
 }
 
 const POINTS = 24
