@@ -12,46 +12,42 @@ export interface ArmpitBay {
   readonly depth: number
 }
 
-/** The bay between a sleeve and the body; null if the half outline has none. */
-export function findArmpit({ points }: HalfOutline, shape: Shape, torsoWidth: number): ArmpitBay | null {
+/** The bay between a sleeve and the body; null if the half outline has none. `height` is the garment's. */
+export function findArmpit({ points }: HalfOutline, height: number): ArmpitBay | null {
   let best: ArmpitBay | null = null
   for (const tip of sleeveTips(points)) {
     const below = points.slice(tip + 1)
     for (const end of new Set([tip + 1 + farthestAlong(below, 0.45, 1), points.length - 1])) {
-      const bay = deepestInside(points, { tip, end, shape, torsoWidth })
+      const bay = deepestInside(points, { tip, end, height })
       if (bay && bay.depth > (best?.depth ?? 0)) best = bay
     }
   }
-  return best && aboveWaist(points, best, { shape, torsoWidth })
+  return best && aboveWaist(points, best, height)
 }
 
 // On a waisted garment the deepest point can be the waist: the armpit is then a separate bay between sleeve and waist.
-function aboveWaist(points: readonly Point[], bay: ArmpitBay, scale: { shape: Shape; torsoWidth: number }): ArmpitBay {
-  const upper = deepestInside(points, { tip: bay.tip, end: bay.armpit, ...scale })
-  return upper && upper.depth > 0.025 ? aboveWaist(points, { ...upper, depth: bay.depth }, scale) : bay
+function aboveWaist(points: readonly Point[], bay: ArmpitBay, height: number): ArmpitBay {
+  const upper = deepestInside(points, { tip: bay.tip, end: bay.armpit, height })
+  return upper && upper.depth > 0.025 ? aboveWaist(points, { ...upper, depth: bay.depth }, height) : bay
 }
 
 // Ends of sleeves at any angle between hanging and horizontal.
-function sleeveTips(points: readonly Point[]): number[] {
+function sleeveTips(points: readonly Point[]): Set<number> {
   const directions = [
     [1, 0.25],
     [1, 0],
-    [1, 0.6],
     [0.35, 1],
-    [0.9, 1],
   ]
-  const tips = new Set(directions.map(([dx, dy]) => farthestAlong(points, dx, dy)))
-  return [...tips].filter((tip) => tip <= points.length - 8)
+  return new Set(directions.map(([dx, dy]) => farthestAlong(points, dx, dy)))
 }
 
 function deepestInside(
   points: readonly Point[],
-  { tip, end, shape, torsoWidth }: { tip: number; end: number; shape: Shape; torsoWidth: number },
+  { tip, end, height }: { tip: number; end: number; height: number },
 ): ArmpitBay | null {
   const dx = points[end].x - points[tip].x
   const dy = points[end].y - points[tip].y
   const length = norm(dx, dy)
-  if (length < 0.12 * shape.height) return null
   let armpit = tip
   let depth = 0
   for (let i = tip; i <= end; i++) {
@@ -60,20 +56,12 @@ function deepestInside(
     depth = bodySide
     armpit = i
   }
-  const point = points[armpit]
-  const onChord = points[tip].y + (dy / (Math.abs(dx) > 1e-6 ? dx : 1e-6)) * (point.x - points[tip].x)
-  const above = point.y < onChord || Math.abs(dx) < 0.05 * shape.width
-  const betweenBodyAndTip = point.x < points[tip].x - 0.02 * shape.width && point.x > 0.2 * torsoWidth
-  return above && betweenBodyAndTip && depth > 0 ? { armpit, tip, depth: depth / shape.height } : null
+  return depth > 0 ? { armpit, tip, depth: depth / height } : null
 }
 
 /** Whether both halves together resemble a garment with sleeves. */
 export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
-  const depths = bays.map((bay) => bay?.depth ?? 0)
-  const least = Math.min(...depths)
-  const most = Math.max(...depths)
-  if (least < 0.3 * most && most < 0.12) return false
-  return least > 0.035 || most > 0.12
+  return bays.every((bay) => bay !== null && bay.depth > 0.035)
 }
 
 /**

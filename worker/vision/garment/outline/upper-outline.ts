@@ -30,7 +30,7 @@ export function findUpper({ shape, symmetry, toCanvas }: UprightGarment) {
   if (torsoWidth === 0) return null
   const onCanvas = (length: number) => distance(toCanvas({ x: 0, y: 0 }), toCanvas({ x: length, y: 0 }))
   const halves = [halfOutline(shape, torsoWidth, -1), halfOutline(shape, torsoWidth, 1)] as const
-  const bays = [findArmpit(halves[0], shape, torsoWidth), findArmpit(halves[1], shape, torsoWidth)] as const
+  const bays = [findArmpit(halves[0], shape.height), findArmpit(halves[1], shape.height)] as const
   const sleeved = hasSleeves(bays)
   const opposites = higherOpposites(halves, bays, { height: shape.height, symmetry: symmetry.score })
   const found = evenArmholes(
@@ -87,7 +87,7 @@ function findHalf(
   scale: { shape: Shape; torsoWidth: number; opposite: Point | null },
 ): HalfLandmarks {
   const hemAfter = (start: number) => start + farthestAlong(points.slice(start), 0.55, 1)
-  if (bay && points[bay.tip].x > points[bay.armpit].x + 0.03 * scale.torsoWidth) {
+  if (bay) {
     const { shoulder, armpit, notch, outer, inner, guessed } = findSleeve(points, bay, scale)
     return { shoulder, armpit, body: notch, hem: hemAfter(notch), sleeve: { outer, inner, guessed } }
   }
