@@ -10,8 +10,6 @@ export interface CollarLabel {
   readonly half: number
   /** Its lower end below the corners. */
   readonly bottom: number
-  /** Upper end of the next print below it; infinite if there is none above the chest. */
-  readonly print: number
 }
 
 // Over the distance of the neck corners: the region beside the axis, and the cloth beside it at the same height.
@@ -19,13 +17,11 @@ const REGION = { half: 0.3, top: -0.2, bottom: 0.66 } as const
 const FLANK = { from: 0.32, until: 0.42 } as const
 // Min ΔE from the cloth beside it.
 const DIFFERENT = 9
-// Height of a fault in the photo.
-const SPECK = 0.03
 // Gap between the letters of a printed label.
 const LETTERS = 0.03
-// Limits of a label: its middle's distance from the axis, its half width, its height, and the lowest position of its upper and lower end.
+// Limits of a label: its half width, its height, and the lowest position of its upper and lower end.
 // A print on the chest starts below.
-const LABEL = { aside: 0.08, half: [0.05, 0.24], height: [0.05, 0.42], top: 0.36, bottom: 0.6 } as const
+const LABEL = { half: [0.05, 0.24], height: [0.05, 0.42], top: 0.36, bottom: 0.6 } as const
 
 /** Finds the label in the middle of the inside of the back; null if there is none. The front starts below it. */
 export function findCollarLabel({ lab, cover, corners, width }: CollarPatch): CollarLabel | null {
@@ -47,35 +43,24 @@ export function findCollarLabel({ lab, cover, corners, width }: CollarPatch): Co
   }
   const odd = findOdd(size, colourAt, width)
   const found = connectedComponents(close(odd, LETTERS * width)).components.map((part) => ({
-    aside: Math.abs((part.left + part.right) / 2 / width - FLANK.until),
     half: (part.right - part.left) / 2 / width,
     height: (part.bottom - part.top) / width,
     top: part.top / width + REGION.top,
     bottom: part.bottom / width + REGION.top,
   }))
-  const label = found.find(isLabel)
-  if (!label) return null
-  const prints = found.filter(({ top, height }) => top > label.bottom && height > SPECK)
-  return { ...label, print: Math.min(Number.POSITIVE_INFINITY, ...prints.map(({ top }) => top)) }
+  return found.find(isLabel) ?? null
 }
 
 interface Part {
-  readonly aside: number
   readonly half: number
   readonly height: number
   readonly top: number
   readonly bottom: number
 }
 
-function isLabel({ aside, half, height, top, bottom }: Part): boolean {
+function isLabel({ half, height, top, bottom }: Part): boolean {
   const isIn = (value: number, [least, most]: readonly [number, number]) => value >= least && value <= most
-  return (
-    aside < LABEL.aside &&
-    isIn(half, LABEL.half) &&
-    isIn(height, LABEL.height) &&
-    top < LABEL.top &&
-    bottom < LABEL.bottom
-  )
+  return isIn(half, LABEL.half) && isIn(height, LABEL.height) && top < LABEL.top && bottom < LABEL.bottom
 }
 
 // Pixels of the region that differ from the cloth beside the region at the same height.

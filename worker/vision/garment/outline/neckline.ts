@@ -47,7 +47,7 @@ export function findNeckline(
   const label = findCollarLabel(patch)
   const ofCrewNeck = Math.min(USUAL_DEPTH.overCorners, (USUAL_DEPTH.overTorso * torsoWidth) / width)
   const usual = Math.max(ofCrewNeck, dip + NEAR_USUAL)
-  const depth = label ? depthBelow(label, usual) : usual
+  const depth = label ? Math.max(usual, label.bottom + BELOW_LABEL) : usual
   const free = findPath(edges, usual)
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
   const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii(depth)
@@ -57,12 +57,6 @@ export function findNeckline(
 
 // Distance of the front's edge below the label inside the back.
 const BELOW_LABEL = 0.02
-// Distance of the front's edge above a print.
-const ABOVE_PRINT = 0.06
-
-function depthBelow(label: CollarLabel, usual: number): number {
-  return Math.max(Math.min(usual, label.print - ABOVE_PRINT), label.bottom + BELOW_LABEL)
-}
 
 function isBelow({ steps }: CollarPath, { half, bottom }: CollarLabel): boolean {
   return steps.every((step, ray) => {
