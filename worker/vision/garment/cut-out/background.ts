@@ -32,7 +32,7 @@ const FRAME = 0.04
  */
 export function fitBackground(lab: Colours): Background {
   const samples = sampleFrame(lab)
-  let kept = nearMedian(samples)
+  let kept = new Uint8Array(samples.count).fill(1)
   let surface: Float64Array = new Float64Array(TERMS * 3)
   let middle = 0
   for (let round = 0; round < 6; round++) {
@@ -80,17 +80,6 @@ function sampleFrame({ width, height, data }: Colours): FrameSamples {
     }
   }
   return { count: terms.length / TERMS, terms: Float64Array.from(terms), values: Float64Array.from(values) }
-}
-
-function nearMedian({ count, values }: FrameSamples): Uint8Array {
-  const middle = [0, 1, 2].map((c) => median(Float64Array.from({ length: count }, (_, i) => values[3 * i + c])))
-  const kept = new Uint8Array(count)
-  for (let i = 0; i < count; i++) {
-    let distance = 0
-    for (let c = 0; c < 3; c++) distance += Math.abs(values[3 * i + c] - middle[c])
-    kept[i] = distance < 25 ? 1 : 0
-  }
-  return shareSet(kept) < 0.4 ? kept.fill(1) : kept
 }
 
 function fitSurface({ count, terms, values }: FrameSamples, kept: Uint8Array): Float64Array {

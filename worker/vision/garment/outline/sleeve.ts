@@ -138,7 +138,6 @@ export function findArmhole(
 function armholeAsBay(points: readonly Point[], { top, height }: Shape, torsoWidth: number): Armhole | null {
   const below = points.findIndex((p) => p.y > top + 0.75 * torsoWidth)
   const chest = points.slice(0, below < 0 ? points.length : below)
-  if (chest.length < 8) return null
   const outline = [...chest, { x: 0, y: chest[chest.length - 1].y }, { x: 0, y: chest[0].y }]
   const holes = findBays(outline).filter(
     ({ from, to, depth }) =>

@@ -22,8 +22,6 @@ interface Candidate {
 
 const SEARCH_SIDE = 128
 const MAX_DEGREES = 28
-// For equal scores prefer the axis closer to upright.
-const PENALTY_PER_DEGREE = 0.0004
 
 /** The axis, within 28° of upright, with the best overlap of the mask and its mirror image. */
 export function findSymmetry(mask: Mask): Symmetry {
@@ -62,8 +60,7 @@ function bestOf(
     const upright = measure(turnUpright(shape, centroid, angle))
     for (let shift = about - reach; shift <= about + reach; shift += step) {
       const score = mirrorOverlap(upright, shift)
-      if (score - PENALTY_PER_DEGREE * Math.abs(angle) > best.score - PENALTY_PER_DEGREE * Math.abs(best.angle))
-        best = { angle, shift, score }
+      if (score > best.score) best = { angle, shift, score }
     }
   }
   return best
