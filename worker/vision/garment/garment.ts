@@ -71,7 +71,7 @@ export interface UpperGarment {
    * of the back is visible between them. Null for a closed garment.
    */
   readonly openFront: readonly [readonly Point[], readonly Point[]] | null
-  /** Whether the product photo shows a folded sleeve. Its outline is then that of the other sleeve if both are alike. */
+  /** Whether the product photo shows a folded sleeve. Its outline is then that of the other sleeve. */
   readonly foldedSleeve: boolean
   /** Median width of the body part in px. */
   readonly torsoWidth: number

@@ -66,7 +66,7 @@ export function describeGarment(cut: CutOut, { category, shares, worn }: Describ
 function prepareUpper(cut: CutOut, outline: UpperOutline, worn?: WornFront): PreparedUpperGarment {
   const { canvas } = outline
   const image = drawUpright(cut, canvas.toImage, canvas.side)
-  const { sides, landmarks, foldedSleeve } = mendSleeves(image, outline)
+  const { sides, landmarks, foldedSleeve } = mendSleeves(outline)
   const { axis } = canvas
   const openFront = findOpenFront(image, { axis, torsoWidth: outline.torsoWidth, landmarks })
   if (worn === 'open' && !openFront)

@@ -1,7 +1,6 @@
-import { rgbToLab } from '../raster/colour.ts'
-import type { Pixels, Point } from '../raster/plane.ts'
+import type { Point } from '../raster/plane.ts'
 import { arcLength, resample } from '../raster/polyline.ts'
-import { between, norm, subtract } from '../raster/vector.ts'
+import { between, subtract } from '../raster/vector.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 
 /** Both halves of a garment, [left, right] of the image, and whether an armpit is a guess because its sleeve touches the body. */
@@ -15,22 +14,17 @@ export interface Halves {
 export interface MendedSleeves {
   readonly sides: Halves['sides']
   readonly landmarks: Halves['landmarks']
-  /** Whether a sleeve of the product photo is folded, replaced or not. */
+  /** Whether a sleeve of the product photo is folded. */
   readonly foldedSleeve: boolean
 }
 
-/**
- * Replaces a sleeve that is folded, bent or joined to a loose tie in the product photo by the mirrored other sleeve, if both have the same
- * colour. `image` is
- * premultiplied RGBA, 0 to 255; positions are in px of `image`.
- */
-export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }: Halves): MendedSleeves {
+/** Replaces a sleeve that is folded, bent or joined to a loose tie in the product photo by the mirrored other sleeve. */
+export function mendSleeves({ sides, landmarks, guessedArmpits }: Halves): MendedSleeves {
   const sleeves = sides.map((side, k) => (side.sleeve ? measureSleeve(side.sleeve, guessedArmpits[k]) : null))
   const [left, right] = sleeves
   if (!left || !right) return { sides, landmarks, foldedSleeve: false }
   const folded = [isFolded(left, right), isFolded(right, left)].indexOf(true)
   if (folded < 0) return { sides, landmarks, foldedSleeve: false }
-  if (!sameColour(image, left, right)) return { sides, landmarks, foldedSleeve: true }
   const sound = 1 - folded
   const { sleeve } = sides[sound]
   const { sleeveOuter, sleeveInner } = landmarks[sound]
@@ -45,8 +39,6 @@ export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }:
 }
 
 interface Sleeve {
-  /** From the sleeve's root to its cuff. */
-  readonly middle: readonly Point[]
   readonly length: number
   /** Sharpest turn within the middle half of the length, in degrees. */
   readonly turn: number
@@ -59,7 +51,7 @@ function measureSleeve({ outer, inner }: NonNullable<SideOutline['sleeve']>, gue
   const [a, b] = [resample(outer, STATIONS), resample(inner, STATIONS)]
   const middle = a.map((point, i) => between(point, b[i], 0.5))
   const turns = [4, 5, 6, 7, 8, 9].map((i) => turnAt(middle[i - 3], middle[i], middle[i + 3]))
-  return { middle, length: arcLength(middle), turn: Math.max(...turns), guessed }
+  return { length: arcLength(middle), turn: Math.max(...turns), guessed }
 }
 
 function turnAt(from: Point, at: Point, to: Point): number {
@@ -81,26 +73,4 @@ function isFolded(sleeve: Sleeve, other: Sleeve): boolean {
   if (length < FOLDED_LENGTH) return true
   // A loose tie at the waist lengthens the sleeve above it, around the armpit.
   return sleeve.turn > FOLDED_TURN && (length < SHORTENED_LENGTH || length > 1 / FOLDED_LENGTH)
-}
-
-const MAX_DIFFERENCE = 14
-
-// Folds change lightness most, so lightness counts half.
-function sameColour(image: Pixels, left: Sleeve, right: Sleeve): boolean {
-  const [a, b] = [left, right].map(({ middle }) => meanColour(image, middle))
-  return norm((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MAX_DIFFERENCE
-}
-
-function meanColour({ width, height, data }: Pixels, points: readonly Point[]): ArrayLike<number> {
-  const sum = [0, 0, 0]
-  let cover = 0
-  for (const { x, y } of points) {
-    const [u, v] = [Math.round(x), Math.round(y)]
-    if (u < 0 || v < 0 || u >= width || v >= height) continue
-    const k = (v * width + u) * 4
-    for (let c = 0; c < 3; c++) sum[c] += data[k + c]
-    cover += data[k + 3] / 255
-  }
-  const mean = Float32Array.from(sum, (value) => value / Math.max(1e-3, cover))
-  return rgbToLab({ width: 1, height: 1, channels: 3, data: mean }).data
 }
