@@ -1,6 +1,6 @@
 import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { apartInLight, type Lab, rgbToLab } from '../raster/colour.ts'
-import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
+import { applyEnlarged, guideByColour } from '../raster/colour-guide.ts'
 import { countOf, createCosts, filterSamples, learnColours, type Samples, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { windowAround } from '../raster/crop.ts'
@@ -10,7 +10,6 @@ import {
   type Bitmap,
   bitmapToColours,
   type Colours,
-  channelOf,
   createPlane,
   type Mask,
   type Plane,
@@ -18,6 +17,7 @@ import {
 } from '../raster/plane.ts'
 import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
+import { sampleBilinear } from '../raster/sample.ts'
 import { median } from '../raster/statistics.ts'
 import { distance, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
@@ -81,23 +81,10 @@ export function addHand(into: Plane, { share, first, last }: Hand): void {
   for (let y = from.y; y <= to.y; y++) {
     for (let x = from.x; x <= to.x; x++) {
       const i = y * into.width + x
-      const value = valueAt(share, (x - first.x) / stepX, (y - first.y) / stepY)
+      const value = sampleBilinear(share, (x - first.x) / stepX, (y - first.y) / stepY)
       if (value > into.data[i]) into.data[i] = value
     }
   }
-}
-
-function valueAt({ width, height, data }: Plane, x: number, y: number): number {
-  const u = Math.min(Math.max(x, 0), width - 1)
-  const v = Math.min(Math.max(y, 0), height - 1)
-  const x0 = Math.floor(u)
-  const y0 = Math.floor(v)
-  const right = x0 + 1 < width ? 1 : 0
-  const down = y0 + 1 < height ? width : 0
-  const i = y0 * width + x0
-  const upper = data[i] + (data[i + right] - data[i]) * (u - x0)
-  const lower = data[i + down] + (data[i + down + right] - data[i + down]) * (u - x0)
-  return upper + (lower - upper) * (v - y0)
 }
 
 /** The longest distance from the wrist to a knuckle, or an estimate from the width of the knuckles for a hand that points to the camera. */
@@ -122,7 +109,9 @@ function shareWithin(bitmap: Bitmap, points: HandPoints, { palm, skin }: { palm:
     if (away.data[i] > OUTSIDE || arm.data[i]) continue
     likely.data[i] = 1 / (1 + Math.exp(away.data[i] / FUZZY - evidence(i)))
   }
-  const drawn = drawnToEdges(bitmap, rgb, likely, Math.max(1, Math.round(0.05 * palm)))
+  const guided = guideByColour(rgb, likely, { radius: Math.max(1, Math.round(0.05 * palm)), epsilon: 1e-3 })
+  const drawn = createPlane(bitmap)
+  applyEnlarged(guided, bitmap, { x: 0, y: 0, scale: 1, into: drawn })
   const hand = componentsTouching(threshold(drawn, 0.2), withValue(core, drawn, { over: 0.5 }))
   for (let i = 0; i < drawn.data.length; i++) {
     const sure = Math.min(1, Math.max(0, (drawn.data[i] - 0.2) / 0.6))
@@ -149,7 +138,7 @@ function withoutCuffLine(share: Plane, points: HandPoints, palm: number): Plane 
   const palmSide = armSide(share, points, palm, CUFF_LINE.until)
   const data = share.data.map((value, i) =>
     value > 0 && palmSide.data[i]
-      ? Math.min(value, valueAt(share, (i % share.width) - x, Math.floor(i / share.width) - y))
+      ? Math.min(value, sampleBilinear(share, (i % share.width) - x, Math.floor(i / share.width) - y))
       : value,
   )
   return { ...share, data }
@@ -208,16 +197,4 @@ function visibleSamples(lab: Colours, core: Mask, skin: Lab | null): Samples {
   const isSkin = subset(core, (i) => apartInLight(lab, i, { colour: skin, lightness: SKIN.lightness }) < SKIN.apart)
   const bare = samplesOf(lab, isSkin)
   return countOf(bare) > SKIN.share * countOf(all) ? bare : all
-}
-
-function drawnToEdges(bitmap: Bitmap, rgb: Colours, likely: Plane, radius: number): Plane {
-  const guide = [0, 1, 2].map((channel) => {
-    const plane = channelOf(rgb, channel)
-    for (let i = 0; i < plane.data.length; i++) plane.data[i] /= 255
-    return plane
-  })
-  const into = createPlane(bitmap)
-  const guided = guideByColour([guide[0], guide[1], guide[2]] satisfies Channels, likely, { radius, epsilon: 1e-3 })
-  applyEnlarged(guided, bitmap, { x: 0, y: 0, scale: 1, into })
-  return into
 }

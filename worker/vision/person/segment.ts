@@ -1,9 +1,10 @@
-import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
+import { cropBitmap } from '../../../api/shared/image/image.ts'
+import { applyEnlarged, guideByColour } from '../raster/colour-guide.ts'
 import { connectedComponents } from '../raster/components.ts'
 import { boundsOf } from '../raster/crop.ts'
 import { maskWhere, threshold } from '../raster/mask.ts'
 import { dilate } from '../raster/morphology.ts'
-import { type Bitmap, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
+import { bitmapToColours, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { applyAffine, composeAffine, warpAffinePlane } from '../raster/sample.ts'
 import type { Box } from './person.ts'
@@ -33,7 +34,7 @@ export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Pl
   if (box.width <= 0 || box.height <= 0) return mask
   const coarse = placeSegmentation(region, limit(segmentation, near), { box, level })
   const radius = Math.max(2, Math.round((RADIUS * region.side) / 2 ** level / segmentation.width))
-  const guided = guideByColour(coloursOf(small, box), coarse, { radius, epsilon: EPSILON })
+  const guided = guideByColour(bitmapToColours(cropBitmap(small, box)), coarse, { radius, epsilon: EPSILON })
   applyEnlarged(guided, pyramid.level(0), { x: box.x, y: box.y, scale: 2 ** level, into: mask })
   const { data } = mask
   const slope = 1 / (SURELY_INSIDE - SURELY_OUTSIDE)
@@ -81,17 +82,4 @@ function placeSegmentation(region: Region, segmentation: Plane, { box, level }: 
   const shift = (scale - 1) / 2
   const toBitmap = [scale, 0, box.x * scale + shift, 0, scale, box.y * scale + shift] as const
   return warpAffinePlane(segmentation, composeAffine(bitmapToRegion(region, segmentation.width), toBitmap), box)
-}
-
-function coloursOf(bitmap: Bitmap, box: Box): Channels {
-  return [channelInBox(bitmap, box, 0), channelInBox(bitmap, box, 1), channelInBox(bitmap, box, 2)]
-}
-
-function channelInBox(bitmap: Bitmap, { x, y, width, height }: Box, channel: number): Plane {
-  const plane = createPlane({ width, height })
-  for (let row = 0, to = 0; row < height; row++) {
-    let from = ((y + row) * bitmap.width + x) * bitmap.channels + channel
-    for (let column = 0; column < width; column++, from += bitmap.channels) plane.data[to++] = bitmap.data[from] / 255
-  }
-  return plane
 }

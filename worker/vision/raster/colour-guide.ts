@@ -1,8 +1,8 @@
 import { boxBlur } from './filter.ts'
-import { type Bitmap, createPlane, type Plane } from './plane.ts'
+import { type Bitmap, type Colours, channelOf, createPlane, type Plane } from './plane.ts'
 
 /** One plane for each of three colours. */
-export type Channels = readonly [Plane, Plane, Plane]
+type Channels = readonly [Plane, Plane, Plane]
 
 /** The filtered plane is `slopes[0] · red + slopes[1] · green + slopes[2] · blue + offset`, pixel by pixel. */
 export interface GuidedPlane {
@@ -14,16 +14,16 @@ export interface GuidedPlane {
  * Guided filter with a colour guide (He, Sun, Tang 2010, equations 19 to 21): approximates `input` around each pixel as a linear
  * function of the guide's colour, fitted in a window of (2·radius + 1)² px. The functions vary slowly, so they can be computed on a
  * small bitmap, enlarged, and applied to a large one.
- * `guide` in 0 to 1; `radius` in whole px; `epsilon`, in squared guide units, is the variance below which a window counts as plain.
+ * `guide` in 0 to 255; `radius` in whole px; `epsilon`, for a guide in 0 to 1, is the variance below which a window counts as plain.
  */
 export function guideByColour(
-  guide: Channels,
+  guide: Colours,
   input: Plane,
   { radius, epsilon }: { radius: number; epsilon: number },
 ): GuidedPlane {
-  const [red, green, blue] = guide
+  const [red, green, blue] = [0, 1, 2].map((channel) => channelOf(guide, channel, 1 / 255))
   const blur = (plane: Plane) => boxBlur(plane, radius)
-  const [r, g, b] = guide.map(blur)
+  const [r, g, b] = [red, green, blue].map(blur)
   const p = blur(input)
   const covariance = (x: Plane, y: Plane, meanX: Plane, meanY: Plane) =>
     subtractProduct(blur(product(x, y)), meanX, meanY)

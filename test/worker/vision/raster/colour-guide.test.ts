@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Channels, guideByColour } from '../../../../worker/vision/raster/colour-guide.ts'
+import { guideByColour } from '../../../../worker/vision/raster/colour-guide.ts'
 import { createPlane, type Plane } from '../../../../worker/vision/raster/plane.ts'
 
 const size = { width: 48, height: 32 }
@@ -8,8 +8,13 @@ const planeOf = (value: (x: number, y: number) => number): Plane => {
   for (let i = 0; i < plane.data.length; i++) plane.data[i] = value(i % size.width, Math.floor(i / size.width))
   return plane
 }
+type Channels = readonly [Plane, Plane, Plane]
 const filtered = (guide: Channels, input: Plane, options: { radius: number; epsilon: number }): Plane => {
-  const { slopes, offset } = guideByColour(guide, input, options)
+  const data = Float32Array.from(
+    { length: 3 * input.data.length },
+    (_, k) => 255 * guide[k % 3].data[Math.floor(k / 3)],
+  )
+  const { slopes, offset } = guideByColour({ ...size, channels: 3, data }, input, options)
   const out = createPlane(size)
   for (let i = 0; i < out.data.length; i++) {
     out.data[i] = offset.data[i]
