@@ -1,5 +1,6 @@
 import { boxBlur } from './filter.ts'
 import { type Bitmap, type Colours, channelOf, createPlane, type Plane } from './plane.ts'
+import { type LinearTaps, linearTaps, mixRows } from './sample.ts'
 
 /** One plane for each of three colours. */
 type Channels = readonly [Plane, Plane, Plane]
@@ -73,28 +74,28 @@ export function applyEnlarged(
   { x, y, scale, into }: { x: number; y: number; scale: number; into: Plane },
 ): void {
   const { width, height } = offset
-  const columns = interpolate(x, width, { scale, length: bitmap.width })
-  const rows = interpolate(y, height, { scale, length: bitmap.height })
-  const planes = [...slopes, offset].map(({ data }) => data)
+  const [left, top] = [x * scale, y * scale]
+  const columns = linearTaps(width, Math.min(bitmap.width - left, width * scale), 1 / scale)
+  const rows = linearTaps(height, Math.min(bitmap.height - top, height * scale), 1 / scale)
+  const planes = [...slopes, offset]
   const current = planes.map(() => new Float32Array(width))
-  for (const [k, row] of rows.places.entries()) {
-    for (const [c, plane] of planes.entries()) mixRows(current[c], plane, { rows, k, last: height - 1 })
-    applyRow(current, bitmap, { row: row * bitmap.width, columns, into })
+  for (let row = 0; row < rows.first.length; row++) {
+    for (const [c, plane] of planes.entries()) mixRows(current[c], plane, { rows, y: row })
+    applyRow(current, bitmap, { start: (top + row) * bitmap.width + left, columns, into })
   }
 }
 
-// `current` are the slopes and the offset along the row that starts at pixel `row`.
+// `current` are the slopes and the offset along the row that starts at pixel `start`.
 function applyRow(
   [red, green, blue, constant]: readonly Float32Array[],
   { channels, data }: Bitmap,
-  { row, columns, into }: { row: number; columns: Interpolation; into: Plane },
+  { start, columns, into }: { start: number; columns: LinearTaps; into: Plane },
 ): void {
-  const last = red.length - 1
-  for (let j = 0; j < columns.places.length; j++) {
-    const i = columns.firsts[j]
-    const n = i < last ? i + 1 : i
-    const f = columns.fractions[j]
-    const at = row + columns.places[j]
+  for (let j = 0; j < columns.first.length; j++) {
+    const i = columns.first[j]
+    const n = columns.second[j]
+    const f = columns.share[j]
+    const at = start + j
     const from = at * channels
     const coloured =
       (red[i] + (red[n] - red[i]) * f) * data[from] +
@@ -102,42 +103,6 @@ function applyRow(
       (blue[i] + (blue[n] - blue[i]) * f) * data[from + 2]
     into.data[at] = coloured / 255 + constant[i] + (constant[n] - constant[i]) * f
   }
-}
-
-interface Interpolation {
-  /** Pixels of the bitmap along one side. */
-  readonly places: Int32Array
-  /** Per pixel: index of the preceding function, and weight of the next one. */
-  readonly firsts: Int32Array
-  readonly fractions: Float32Array
-}
-
-function interpolate(
-  start: number,
-  count: number,
-  { scale, length }: { scale: number; length: number },
-): Interpolation {
-  const from = start * scale
-  const places = Int32Array.from({ length: Math.min(length, from + count * scale) - from }, (_, i) => from + i)
-  const positions = Float64Array.from(places, (place) =>
-    Math.min(Math.max((place + 0.5) / scale - 0.5 - start, 0), count - 1),
-  )
-  return {
-    places,
-    firsts: Int32Array.from(positions),
-    fractions: Float32Array.from(positions, (position) => position - Math.trunc(position)),
-  }
-}
-
-function mixRows(
-  out: Float32Array,
-  plane: Float32Array,
-  { rows, k, last }: { rows: Interpolation; k: number; last: number },
-): void {
-  const fraction = rows.fractions[k]
-  const upper = rows.firsts[k] * out.length
-  const lower = Math.min(rows.firsts[k] + 1, last) * out.length
-  for (let x = 0; x < out.length; x++) out[x] = plane[upper + x] + (plane[lower + x] - plane[upper + x]) * fraction
 }
 
 function product(a: Plane, b: Plane): Plane {

@@ -1,5 +1,5 @@
 import type { Plane, Size } from './plane.ts'
-import { linearTaps } from './sample.ts'
+import { linearTaps, mixRows } from './sample.ts'
 
 /** Reads many planes row by row at the pixels of a larger bitmap. */
 export interface FieldSampler {
@@ -20,7 +20,7 @@ export function createFieldSampler(
   const { width, height } = planes[0]
   const spans = Array.from({ length: height }, (_, y) => spanOf(touched, y))
   const perColumn = size.width / width
-  const rows = planes.map(() => new Float32Array(width + 1))
+  const rows = planes.map(() => new Float32Array(width))
   const values = new Float32Array(planes.length)
   const columns = linearTaps(width, size.width)
   const lines = linearTaps(height, size.height)
@@ -29,18 +29,15 @@ export function createFieldSampler(
       const [above, below] = [spans[lines.first[y]], spans[lines.second[y]]]
       const from = Math.max(0, Math.floor((Math.min(above.first, below.first) - 1) * perColumn))
       const to = Math.min(size.width, Math.ceil((Math.max(above.last, below.last) + 2) * perColumn))
-      const upper = lines.first[y] * width
-      const lower = lines.second[y] * width
       const span = to > from ? { first: columns.first[from], last: columns.second[to - 1] } : null
-      if (span)
-        for (let p = 0; p < planes.length; p++)
-          mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y], ...span })
+      if (span) for (let p = 0; p < planes.length; p++) mixRows(rows[p], planes[p], { rows: lines, y, ...span })
       return { from, to }
     },
     fieldsAt(x) {
       const left = columns.first[x]
+      const right = columns.second[x]
       const share = columns.share[x]
-      for (let p = 0; p < rows.length; p++) values[p] = rows[p][left] + (rows[p][left + 1] - rows[p][left]) * share
+      for (let p = 0; p < rows.length; p++) values[p] = rows[p][left] + (rows[p][right] - rows[p][left]) * share
       return values
     },
   }
@@ -58,15 +55,4 @@ function spanOf(planes: readonly Plane[], y: number): { first: number; last: num
     }
   }
   return { first, last }
-}
-
-// The row is one longer than the plane is wide: the last value is repeated.
-function mixRows(
-  data: Float32Array,
-  row: Float32Array,
-  { upper, lower, share, first, last }: Record<'upper' | 'lower' | 'share' | 'first' | 'last', number>,
-): void {
-  const width = row.length - 1
-  for (let x = first; x <= last; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
-  row[width] = row[width - 1]
 }

@@ -1,6 +1,7 @@
 import { deltaE } from './colour.ts'
 import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
 import { findRuns } from './runs.ts'
+import { resizeBilinear } from './sample.ts'
 
 /** A smooth bitmap in cells of `factor` × `factor` px. */
 export interface Reduced {
@@ -90,24 +91,7 @@ function addRun(
 
 /** Enlarges `plane` to `size`, the inverse of `reduceByFactor`: bilinear, with aligned cell centres. */
 export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane {
-  if (factor === 1) return plane
-  const out = createPlane(size)
-  const { width, height, data } = plane
-  const line = new Float32Array(width + 1)
-  for (let y = 0, to = 0; y < size.height; y++) {
-    const v = Math.min(Math.max((y + 0.5) / factor - 0.5, 0), height - 1)
-    const upper = Math.floor(v) * width
-    const lower = Math.min(Math.floor(v) + 1, height - 1) * width
-    const fy = v - Math.floor(v)
-    for (let x = 0; x < width; x++) line[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * fy
-    line[width] = line[width - 1]
-    for (let x = 0; x < size.width; x++, to++) {
-      const u = Math.min(Math.max((x + 0.5) / factor - 0.5, 0), width - 1)
-      const left = u | 0
-      out.data[to] = line[left] + (line[left + 1] - line[left]) * (u - left)
-    }
-  }
-  return out
+  return factor === 1 ? plane : resizeBilinear(plane, size, 1 / factor)
 }
 
 /** ΔE (CIE 1976) between a pixel of the bitmap and the cell of the smooth bitmap at the same position. */

@@ -36,11 +36,18 @@ export function sampleBilinear({ width, height, data }: Plane, x: number, y: num
   return top + (bottom - top) * fy
 }
 
-/** Linear interpolation along one side with half-pixel centres: the two inputs around each output, and the weight of the second. */
-export function linearTaps(from: number, to: number): { first: Int32Array; second: Int32Array; share: Float32Array } {
+/** The two inputs around each output along one side, and the weight of the second. */
+export interface LinearTaps {
+  readonly first: Int32Array
+  readonly second: Int32Array
+  readonly share: Float32Array
+}
+
+/** Linear interpolation along one side with half-pixel centres. An output covers `step` inputs. */
+export function linearTaps(from: number, to: number, step = from / to): LinearTaps {
   const taps = { first: new Int32Array(to), second: new Int32Array(to), share: new Float32Array(to) }
   for (let i = 0; i < to; i++) {
-    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1)
+    const at = Math.min(Math.max((i + 0.5) * step - 0.5, 0), from - 1)
     taps.first[i] = at
     taps.second[i] = Math.min(taps.first[i] + 1, from - 1)
     taps.share[i] = at - taps.first[i]
@@ -48,23 +55,32 @@ export function linearTaps(from: number, to: number): { first: Int32Array; secon
   return taps
 }
 
-/** Bilinear resize with half-pixel centres, for enlarging. To reduce, use `resizeArea`. */
-export function resizeBilinear(plane: Plane, size: Size): Plane {
-  const { width, height, data } = plane
+/** Bilinear resize with half-pixel centres, for enlarging. `step`: see `linearTaps`. To reduce, use `resizeArea`. */
+export function resizeBilinear(plane: Plane, size: Size, step?: number): Plane {
+  const { width, height } = plane
   if (size.width === width && size.height === height) return plane
   const out = createPlane(size)
-  const columns = linearTaps(width, size.width)
-  const rows = linearTaps(height, size.height)
+  const columns = linearTaps(width, size.width, step)
+  const rows = linearTaps(height, size.height, step)
   const row = new Float32Array(width)
   for (let y = 0, to = 0; y < size.height; y++) {
-    const [upper, lower, fy] = [rows.first[y] * width, rows.second[y] * width, rows.share[y]]
-    for (let x = 0; x < width; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * fy
+    mixRows(row, plane, { rows, y })
     for (let x = 0; x < size.width; x++, to++) {
       const left = row[columns.first[x]]
       out.data[to] = left + (row[columns.second[x]] - left) * columns.share[x]
     }
   }
   return out
+}
+
+/** The plane's values between two of its rows, in its columns `first` to `last`. */
+export function mixRows(
+  row: Float32Array,
+  { width, data }: Plane,
+  { rows, y, first = 0, last = width - 1 }: { rows: LinearTaps; y: number; first?: number; last?: number },
+): void {
+  const [upper, lower, share] = [rows.first[y] * width, rows.second[y] * width, rows.share[y]]
+  for (let x = first; x <= last; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
 }
 
 /** Resize by area averaging, for reducing. Any channel count, interleaved. */
