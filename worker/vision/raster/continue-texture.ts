@@ -3,7 +3,7 @@ import { fillSmoothly } from './fill.ts'
 import { weightedBlur } from './filter.ts'
 import { intersect, invert, subset, without } from './mask.ts'
 import { dilate } from './morphology.ts'
-import { type Colours, channelOf, type Mask, maskToPlane, type Plane } from './plane.ts'
+import { type Colours, channelOf, type Mask, mapChannels, maskToPlane, type Plane } from './plane.ts'
 import { enlargeByFactor, reduceMasked } from './reduce.ts'
 
 /** Width in px of the ring around a hole that a moved bitmap has to match. */
@@ -69,12 +69,10 @@ function coverHoles(
       else data[i * 3 + c] = colours.data[from * 3 + c]
   }
   const sparse = reduceMasked(rest, seen, FACTOR)
-  const difference = fillSmoothly(sparse.colours, sparse.weight)
-  for (let c = 0; c < 3; c++) {
-    const plane = enlargeByFactor(channelOf(difference, c), FACTOR, colours)
-    for (let i = 0, k = c; i < plane.data.length; i++, k += 3)
-      if (covered.data[i]) data[k] = Math.min(255, Math.max(0, data[k] + plane.data[i]))
-  }
+  const smooth = fillSmoothly(sparse.colours, sparse.weight)
+  const difference = mapChannels(smooth, (plane) => enlargeByFactor(plane, FACTOR, colours))
+  for (let k = 0; k < data.length; k++)
+    if (covered.data[Math.floor(k / 3)]) data[k] = Math.min(255, Math.max(0, data[k] + difference.data[k]))
   return { colours: { ...colours, data }, covered }
 }
 

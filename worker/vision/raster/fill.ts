@@ -1,4 +1,4 @@
-import { type Colours, createPlane, type Plane, sumOf } from './plane.ts'
+import { type Colours, createPlane, mapChannels, type Plane, sumOf } from './plane.ts'
 import { resizeBilinear } from './sample.ts'
 
 /**
@@ -6,16 +6,11 @@ import { resizeBilinear } from './sample.ts'
  * a pyramid and interpolates upwards where no value is known. Returns colours of the same size and channels.
  */
 export function fillSmoothly(colours: Colours, weight: Plane): Colours {
-  const { width, height, channels } = colours
-  const out = new Float32Array(colours.data.length)
-  const pyramid = weightPyramid(weight)
-  const plane = createPlane(colours)
-  for (let c = 0; c < channels; c++) {
-    for (let i = 0, j = c; i < plane.data.length; i++, j += channels) plane.data[i] = colours.data[j] * weight.data[i]
-    const filled = pull(plane, pyramid).data
-    for (let i = 0, j = c; i < filled.length; i++, j += channels) out[j] = filled[i]
-  }
-  return { width, height, channels, data: out }
+  const weights = weightPyramid(weight)
+  return mapChannels(colours, (plane) => {
+    for (let i = 0; i < plane.data.length; i++) plane.data[i] *= weight.data[i]
+    return pull(plane, weights)
+  })
 }
 
 function weightPyramid(weight: Plane): Plane[] {

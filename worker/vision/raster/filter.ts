@@ -1,4 +1,4 @@
-import { type Colours, createPlane, type Plane } from './plane.ts'
+import { type Colours, createPlane, mapChannels, type Plane } from './plane.ts'
 import { enlargeByFactor, reduceByFactor } from './reduce.ts'
 
 /** Mean over a (2·radius + 1) square window; the border is replicated. `radius` in whole pixels. */
@@ -18,7 +18,7 @@ export function boxBlur(plane: Plane, radius: number): Plane {
  */
 export function gaussianBlur(plane: Plane, sigma: number): Plane {
   if (sigma < 0.2) return plane
-  if (sigma < 2.5) return { ...plane, data: separable({ ...plane, channels: 1 }, gaussianKernel(sigma)) }
+  if (sigma < 2.5) return separable(plane, gaussianKernel(sigma))
   const rows = createPlane(plane)
   const result = createPlane(plane)
   let from = plane
@@ -32,30 +32,14 @@ export function gaussianBlur(plane: Plane, sigma: number): Plane {
 
 /** `gaussianBlur` on every channel. */
 export function gaussianBlurColours(colours: Colours, sigma: number): Colours {
-  const { width, height, channels } = colours
-  if (sigma >= 0.2 && sigma < 2.5) return { ...colours, data: separable(colours, gaussianKernel(sigma)) }
-  const out = new Float32Array(colours.data.length)
-  const plane = createPlane(colours)
-  for (let c = 0; c < channels; c++) {
-    for (let i = 0, j = c; i < plane.data.length; i++, j += channels) plane.data[i] = colours.data[j]
-    const blurred = gaussianBlur(plane, sigma).data
-    for (let i = 0, j = c; i < blurred.length; i++, j += channels) out[j] = blurred[i]
-  }
-  return { width, height, channels, data: out }
+  return mapChannels(colours, (plane) => gaussianBlur(plane, sigma))
 }
 
 /**
- * Guided filter with a grey guide (He, Sun, Tang 2010): smooths `input` along the edges of `guide`.
- * `guide` in 0 to 1, `radius` in px, `epsilon` in squared guide units.
- */
-export function guidedFilter(guide: Plane, input: Plane, options: { radius: number; epsilon: number }): Plane {
-  return createGuidedFilter(guide, options)(input)
-}
-
-/**
- * `guidedFilter` for many inputs with one guide: computes everything that depends on the guide alone once. With a `factor` above
- * 1 (an integer) the inputs are reduced by it, as by `reduceByFactor`, and `radius` is in their px; only the last step uses the
- * guide's size (He and Sun 2015, "Fast guided filter").
+ * Guided filter with a grey guide (He, Sun, Tang 2010), for many inputs with one guide: smooths them along the edges of `guide`.
+ * `guide` in 0 to 1, `radius` in px, `epsilon` in squared guide units. With a `factor` above 1 (an integer) the inputs are reduced by
+ * it, as by `reduceByFactor`, and `radius` is in their px; only the last step uses the guide's size (He and Sun 2015, "Fast guided
+ * filter").
  */
 export function createGuidedFilter(
   guide: Plane,
@@ -174,58 +158,46 @@ function gaussianKernel(sigma: number): Float64Array {
   return kernel.map((k) => k / sum)
 }
 
-interface Interleaved {
-  width: number
-  height: number
-  channels: number
-  data: Float32Array
-}
-
-function separable(image: Interleaved, kernel: Float64Array): Float32Array {
-  const rows = alongRows(image, kernel)
-  downColumns({ ...image, data: rows }, kernel)
+function separable(plane: Plane, kernel: Float64Array): Plane {
+  const rows = alongRows(plane, kernel)
+  downColumns(rows, kernel)
   return rows
 }
 
-function alongRows({ width, channels, data }: Interleaved, kernel: Float64Array): Float32Array {
+function alongRows(plane: Plane, kernel: Float64Array): Plane {
+  const { width, data } = plane
   const r = (kernel.length - 1) / 2
-  const stride = width * channels
-  const border = r * channels
-  const rows = new Float32Array(data.length)
+  const rows = createPlane(plane)
   // A row with replicated borders, so that the inner loop needs no bounds checks.
-  const line = new Float32Array(stride + 2 * border)
-  for (let row = 0; row < data.length; row += stride) {
-    line.set(data.subarray(row, row + stride), border)
-    for (let i = 0; i < border; i++) {
-      line[i] = data[row + (i % channels)]
-      line[border + stride + i] = data[row + stride - channels + (i % channels)]
-    }
-    for (let x = 0; x < stride; x++) {
-      const centre = x + border
+  const line = new Float32Array(width + 2 * r)
+  for (let row = 0; row < data.length; row += width) {
+    line.set(data.subarray(row, row + width), r)
+    line.fill(data[row], 0, r)
+    line.fill(data[row + width - 1], r + width)
+    for (let x = 0; x < width; x++) {
+      const centre = x + r
       let sum = kernel[r] * line[centre]
-      for (let k = 1, step = channels; k <= r; k++, step += channels)
-        sum += kernel[r + k] * (line[centre - step] + line[centre + step])
-      rows[row + x] = sum
+      for (let k = 1; k <= r; k++) sum += kernel[r + k] * (line[centre - k] + line[centre + k])
+      rows.data[row + x] = sum
     }
   }
   return rows
 }
 
 // In place: only the last few overwritten rows are needed again.
-function downColumns({ width, height, channels, data }: Interleaved, kernel: Float64Array): void {
+function downColumns({ width, height, data }: Plane, kernel: Float64Array): void {
   const r = (kernel.length - 1) / 2
-  const stride = width * channels
-  const sums = new Float32Array(stride)
-  const before = Array.from({ length: r }, () => new Float32Array(stride))
+  const sums = new Float32Array(width)
+  const before = Array.from({ length: r }, () => new Float32Array(width))
   for (let y = 0; y < height; y++) {
-    const own = data.subarray(y * stride, (y + 1) * stride)
-    for (let x = 0; x < stride; x++) sums[x] = kernel[r] * own[x]
+    const own = data.subarray(y * width, (y + 1) * width)
+    for (let x = 0; x < width; x++) sums[x] = kernel[r] * own[x]
     for (let k = 1; k <= r; k++) {
       const weight = kernel[r + k]
       const above = y === 0 ? own : before[Math.max(y - k, 0) % r]
-      const last = Math.min(y + k, height - 1) * stride
-      const below = data.subarray(last, last + stride)
-      for (let x = 0; x < stride; x++) sums[x] += weight * (above[x] + below[x])
+      const last = Math.min(y + k, height - 1) * width
+      const below = data.subarray(last, last + width)
+      for (let x = 0; x < width; x++) sums[x] += weight * (above[x] + below[x])
     }
     before[y % r].set(own)
     own.set(sums)

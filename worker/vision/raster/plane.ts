@@ -97,3 +97,14 @@ export function channelOf(colours: Colours, channel: number, scale = 1): Plane {
   for (let i = 0, j = channel; i < out.length; i++, j += channels) out[i] = scale * data[j]
   return { width, height, data: out }
 }
+
+/** Changes every channel as a plane; all results have the same size. */
+export function mapChannels(colours: Colours, change: (channel: Plane) => Plane): Colours {
+  const { channels } = colours
+  const planes = Array.from({ length: channels }, (_, c) => change(channelOf(colours, c)))
+  const { width, height } = planes[0]
+  const data = new Float32Array(width * height * channels)
+  for (const [c, plane] of planes.entries())
+    for (let i = 0, to = c; to < data.length; i++, to += channels) data[to] = plane.data[i]
+  return { width, height, channels, data }
+}

@@ -1,5 +1,5 @@
 import { deltaE } from './colour.ts'
-import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
+import { type Colours, createPlane, type Mask, mapChannels, type Plane, type Size } from './plane.ts'
 import { findRuns } from './runs.ts'
 import { resizeBilinear } from './sample.ts'
 
@@ -37,23 +37,8 @@ export function reduceByFactor({ width, height, data }: Values, factor: number):
 }
 
 /** `reduceByFactor` on every channel. */
-export function reduceColoursByFactor({ width, height, channels, data }: Colours, factor: number): Colours {
-  const size = reducedSize({ width, height }, factor)
-  const out = new Float32Array(size.width * size.height * channels)
-  for (let row = 0; row < size.height; row++) {
-    const bottom = Math.min(height, (row + 1) * factor)
-    for (let column = 0; column < size.width; column++) {
-      const right = Math.min(width, (column + 1) * factor)
-      const to = (row * size.width + column) * channels
-      const share = 1 / ((bottom - row * factor) * (right - column * factor))
-      for (let y = row * factor; y < bottom; y++) {
-        for (let at = (y * width + column * factor) * channels; at < (y * width + right) * channels; at += channels) {
-          for (let c = 0; c < channels; c++) out[to + c] += data[at + c] * share
-        }
-      }
-    }
-  }
-  return { ...size, channels, data: out }
+export function reduceColoursByFactor(colours: Colours, factor: number): Colours {
+  return mapChannels(colours, (plane) => reduceByFactor(plane, factor))
 }
 
 /** Mean colour of the pixels of each cell in `mask` (0 if none), and the share of the cell in `mask`, 0 to 1. */

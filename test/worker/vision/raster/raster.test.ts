@@ -5,7 +5,7 @@ import { connectedComponents, fillHoles } from '../../../../worker/vision/raster
 import { boundsOf } from '../../../../worker/vision/raster/crop.ts'
 import { distanceTo } from '../../../../worker/vision/raster/distance.ts'
 import { fillSmoothly } from '../../../../worker/vision/raster/fill.ts'
-import { gaussianBlur, guidedFilter } from '../../../../worker/vision/raster/filter.ts'
+import { createGuidedFilter, gaussianBlur } from '../../../../worker/vision/raster/filter.ts'
 import { countSet, intersect, invert, maskWhere, union, without } from '../../../../worker/vision/raster/mask.ts'
 import { close, dilate, erode } from '../../../../worker/vision/raster/morphology.ts'
 import { type Colours, createMask, createPlane, type Mask } from '../../../../worker/vision/raster/plane.ts'
@@ -76,9 +76,9 @@ describe('filter', () => {
       guide.data[i] = i % 64 < 32 ? 0.2 : 0.8
       noisy.data[i] = (i % 64 < 32 ? 0.1 : 0.9) + (((i * 7) % 5) - 2) * 0.05
     }
-    const smooth = guidedFilter(guide, noisy, { radius: 4, epsilon: 1e-3 })
+    const smooth = createGuidedFilter(guide, { radius: 4, epsilon: 1e-3 })(noisy)
     for (let x = 4; x < 60; x++) expect(Math.abs(smooth.data[32 * 64 + x] - (x < 32 ? 0.1 : 0.9))).toBeLessThan(0.03)
-    expect(guidedFilter(guide, noisy, { radius: 0, epsilon: 1e-3 })).toEqual(noisy)
+    expect(createGuidedFilter(guide, { radius: 0, epsilon: 1e-3 })(noisy)).toEqual(noisy)
   })
 
   it.each([0.8, 2, 4, 9.3])('a Gaussian of sigma %d keeps the sum and has the given variance', (sigma) => {

@@ -19,10 +19,10 @@ import {
 import { dilate, erode } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
-  channelOf,
   createMask,
   createPlane,
   type Mask,
+  mapChannels,
   type Plane,
 } from '../../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
@@ -153,11 +153,7 @@ function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
   if (!known) return null
   const reduced = reduceMasked(parts.lab, known, factor)
   const filled = fillSmoothly(reduced.colours, reduced.weight)
-  const tones: Colours = { ...parts.lab, data: new Float32Array(parts.lab.data.length) }
-  for (let c = 0; c < 3; c++) {
-    const plane = enlargeByFactor(channelOf(filled, c), factor, parts.skin)
-    for (let i = 0; i < plane.data.length; i++) tones.data[i * 3 + c] = plane.data[i]
-  }
+  const tones = mapChannels(filled, (plane) => enlargeByFactor(plane, factor, parts.skin))
   roundLegs(tones, input)
   return tones
 }
