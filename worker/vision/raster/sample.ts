@@ -161,55 +161,7 @@ export function resizeAreaColours(colours: Pixels | Bitmap, size: Size): Colours
   return { width: size.width, height: size.height, channels: colours.channels, data: resizeArea(colours, size) }
 }
 
-/**
- * Samples every output pixel from the input position that `map` (output pixel → input pixel) returns, bilinear. Outside
- * the input: the nearest border pixel, or 0 with `border: 'zero'`.
- */
-export function warpAffine(
-  input: Colours | Bitmap,
-  map: Affine,
-  { size, border }: { size: Size; border: 'replicate' | 'zero' },
-): Colours {
-  const { width, height, channels, data } = input
-  const out = new Float32Array(size.width * size.height * channels)
-  const [a, b, c, d, e, f] = map
-  for (let y = 0; y < size.height; y++) {
-    for (let x = 0; x < size.width; x++) {
-      const u = a * x + b * y + c
-      const v = d * x + e * y + f
-      const x0 = Math.floor(u)
-      const y0 = Math.floor(v)
-      const fx = u - x0
-      const fy = v - y0
-      const to = (y * size.width + x) * channels
-      if (x0 >= 0 && y0 >= 0 && x0 < width - 1 && y0 < height - 1) {
-        const at = (y0 * width + x0) * channels
-        const below = at + width * channels
-        for (let ch = 0; ch < channels; ch++) {
-          const top = data[at + ch] + (data[at + channels + ch] - data[at + ch]) * fx
-          const bottom = data[below + ch] + (data[below + channels + ch] - data[below + ch]) * fx
-          out[to + ch] = top + (bottom - top) * fy
-        }
-        continue
-      }
-      for (let k = 0; k < 4; k++) {
-        let px = x0 + (k & 1)
-        let py = y0 + (k >> 1)
-        const weight = (k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy)
-        if (px < 0 || py < 0 || px >= width || py >= height) {
-          if (border === 'zero') continue
-          px = Math.min(Math.max(px, 0), width - 1)
-          py = Math.min(Math.max(py, 0), height - 1)
-        }
-        const at = (py * width + px) * channels
-        for (let ch = 0; ch < channels; ch++) out[to + ch] += weight * data[at + ch]
-      }
-    }
-  }
-  return { width: size.width, height: size.height, channels, data: out }
-}
-
-/** `warpAffine` for one plane; 0 outside the input. */
+/** Samples every output pixel from the position in the input that `map` (output → input) returns, bilinear; 0 outside the input. */
 export function warpAffinePlane(input: Plane, map: Affine, size: Size): Plane {
   const out = createPlane(size)
   for (let y = 0; y < size.height; y++) warpRow(input, map, { y, out })

@@ -2,12 +2,19 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
 import { maskWhere, threshold } from '../../../../worker/vision/raster/mask.ts'
-import { type Bitmap, type Mask, maskToPlane, type Point } from '../../../../worker/vision/raster/plane.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Mask,
+  mapChannels,
+  maskToPlane,
+  type Point,
+} from '../../../../worker/vision/raster/plane.ts'
 import {
   type Affine,
   applyAffine,
   invertAffine,
-  warpAffine,
+  sampleBilinear,
   warpAffinePlane,
 } from '../../../../worker/vision/raster/sample.ts'
 
@@ -44,7 +51,13 @@ export function turnGarment({ bitmap, mask, landmarks, height }: KnownGarment, d
   const middle = (side - 1) / 2
   const toImage: Affine = [cos, -sin, x - (cos - sin) * middle, sin, cos, y - (sin + cos) * middle]
   const size = { width: side, height: side }
-  const turned = warpAffine(bitmap, toImage, { size, border: 'replicate' })
+  const turned = mapChannels(bitmapToColours(bitmap), (plane) => {
+    const at = (i: number) => applyAffine(toImage, { x: i % side, y: Math.floor(i / side) })
+    return {
+      ...size,
+      data: Float32Array.from({ length: side * side }, (_, i) => sampleBilinear(plane, at(i).x, at(i).y)),
+    }
+  })
   const fromBitmap = invertAffine(toImage)
   return {
     bitmap: { ...size, channels: turned.channels, data: Uint8Array.from(turned.data, Math.round) },

@@ -1,8 +1,8 @@
 import type { Tensor } from '../../../inference/session.ts'
 import type { Box } from '../../../vision/person/person.ts'
 import type { Bytes } from '../../../vision/raster/bytes.ts'
-import type { Size } from '../../../vision/raster/plane.ts'
-import { warpAffine } from '../../../vision/raster/sample.ts'
+import { bitmapToColours, mapChannels, type Size } from '../../../vision/raster/plane.ts'
+import { warpAffinePlane } from '../../../vision/raster/sample.ts'
 import type { Keypoint } from '../keypoints.ts'
 
 /** Size of the network's input region relative to the person's box. */
@@ -26,7 +26,7 @@ export function viewRegion(bitmap: Bytes, region: Box, view: Size): Tensor {
   const scale = region.width / view.width
   const centre = { x: region.x + region.width / 2, y: region.y + region.height / 2 }
   const map = [scale, 0, centre.x - (scale * view.width) / 2, 0, scale, centre.y - (scale * view.height) / 2] as const
-  const seen = warpAffine({ ...bitmap, channels: 3 }, map, { size: view, border: 'zero' })
+  const seen = mapChannels(bitmapToColours({ ...bitmap, channels: 3 }), (plane) => warpAffinePlane(plane, map, view))
   const pixels = view.width * view.height
   const data = new Float32Array(3 * pixels)
   for (let i = 0; i < pixels; i++) {
