@@ -15,8 +15,7 @@ export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bi
 
 /** Blends in place. The photo must be RGB in its own memory. */
 export function blendOnto(photo: Bitmap, { image, change }: { image: Bitmap; change: Plane }): void {
-  if (change.width === photo.width && change.height === photo.height) blendEqual(photo, image, change)
-  else if (change.width > photo.width) blendReduced(photo, image, change)
+  if (change.width > photo.width) blendReduced(photo, image, change)
   else blendEnlarged(photo, image, change)
 }
 
@@ -31,16 +30,6 @@ export function copyRgb({ width, height, channels, data }: Bitmap): Bitmap {
     rgb[j + 2] = data[i + 2]
   }
   return { width, height, channels: 3, data: rgb }
-}
-
-function blendEqual(out: Bitmap, image: Bitmap, change: Plane): void {
-  const step = image.channels
-  for (let i = 0, from = 0, to = 0; i < change.data.length; i++, from += step, to += 3) {
-    const share = change.data[i]
-    if (share === 0) continue
-    for (let c = 0; c < 3; c++)
-      out.data[to + c] = Math.round(out.data[to + c] * (1 - share) + image.data[from + c] * share)
-  }
 }
 
 function blendReduced(out: Bitmap, image: Bitmap, change: Plane): void {
