@@ -19,18 +19,13 @@ const SAME_PERSON_OVERLAP = 0.3
 
 /**
  * Detects people in one square of the bitmap with a score of at least `minimum`, highest score first. The square is black
- * outside the bitmap. Often misses people smaller than about a fifth of the square. `rough`: see `viewRegion`.
+ * outside the bitmap. Often misses people smaller than about a fifth of the square.
  */
 export async function detectPeople(
   pyramid: Pyramid,
-  {
-    square,
-    minimum,
-    session,
-    rough,
-  }: { square: Region; minimum: number; session: Session; rough?: boolean | undefined },
+  { square, minimum, session }: { square: Region; minimum: number; session: Session },
 ): Promise<Detection[]> {
-  const view = viewRegion(pyramid, square, { size: INPUT_SIZE, border: 'black', range: [-1, 1], rough })
+  const view = viewRegion(pyramid, square, { size: INPUT_SIZE, border: 'black', range: [-1, 1] })
   const { boxes, scores } = await session.run({ image: { shape: [1, INPUT_SIZE, INPUT_SIZE, 3], data: view } })
   const candidates = decode(boxes.data, scores.data, minimum)
   const map = regionToBitmap(square, INPUT_SIZE)

@@ -64,8 +64,6 @@ interface Search {
   readonly pyramid: Pyramid
   readonly models: Models
   readonly roughMask: boolean
-  /** Whether positions that differ by a part of a px are enough. */
-  readonly rough?: boolean
 }
 
 async function searchTiles(search: Search): Promise<Body | null> {
@@ -83,7 +81,7 @@ const MAX_CONFIRMED = 3
 // Searches the whole bitmap and its first set of tiles, where people beside a larger person are found, and confirms each detection.
 async function countPeople(main: Body, seen: readonly Detection[], search: Search): Promise<number> {
   const [tiles = []] = tilesOfBitmap(search.pyramid.size)
-  const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, { ...search, rough: true }))])
+  const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, search))])
   const { nose, leftEar, rightEar } = main.landmarks
   const near = (face: Detection['face']) =>
     norm((face[0].x + face[1].x) / 2 - nose.x, (face[0].y + face[1].y) / 2 - nose.y)
@@ -104,11 +102,11 @@ async function countPeople(main: Body, seen: readonly Detection[], search: Searc
 async function detectIn(
   squares: readonly Region[],
   minimum: number,
-  { pyramid, models, rough }: Search,
+  { pyramid, models }: Search,
 ): Promise<Detection[]> {
   const detections: Detection[] = []
   const session = models.session('pose_detection')
-  for (const square of squares) detections.push(...(await detectPeople(pyramid, { square, minimum, session, rough })))
+  for (const square of squares) detections.push(...(await detectPeople(pyramid, { square, minimum, session })))
   return withoutRepeats(detections).sort((a, b) => prominence(b, pyramid) - prominence(a, pyramid))
 }
 

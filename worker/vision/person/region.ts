@@ -46,26 +46,20 @@ export function bitmapToRegion(region: Region, size: number): Affine {
 /**
  * The region as model input: `size` × `size` × 3, with black mapped to `range[0]` and white to `range[1]`. Outside the bitmap the
  * border is replicated, or black with `border: 'black'`. Each value is the mean of 2 × 2 samples of the pyramid level closest to
- * the sampling distance, which avoids aliasing; `rough`: one sample, in a quarter of the time.
+ * the sampling distance, which avoids aliasing.
  */
 export function viewRegion(
   pyramid: Pyramid,
   region: Region,
-  {
-    size,
-    border,
-    range,
-    rough = false,
-  }: { size: number; border: 'replicate' | 'black'; range: readonly [number, number]; rough?: boolean },
+  { size, border, range }: { size: number; border: 'replicate' | 'black'; range: readonly [number, number] },
 ): Float32Array {
-  const shift = rough ? 0 : 1
-  const samples = size << shift
+  const samples = 2 * size
   const level = levelFor(region.side, samples)
   const source = pyramid.level(level)
   const map = toLevel(regionToBitmap(region, samples), level)
   const out = new Float32Array(size * size * 3)
-  for (let y = 0; y < samples; y++) addRow(out, source, { map, y, size, shift, isBlack: border === 'black' })
-  const scale = (range[1] - range[0]) / (255 << (2 * shift))
+  for (let y = 0; y < samples; y++) addRow(out, source, { map, y, size, isBlack: border === 'black' })
+  const scale = (range[1] - range[0]) / (255 * 4)
   for (let i = 0; i < out.length; i++) out[i] = range[0] + scale * out[i]
   return out
 }
@@ -74,11 +68,11 @@ export function viewRegion(
 function addRow(
   out: Float32Array,
   { width, height, channels, data }: Bitmap,
-  { map, y, size, shift, isBlack }: { map: Affine; y: number; size: number; shift: number; isBlack: boolean },
+  { map, y, size, isBlack }: { map: Affine; y: number; size: number; isBlack: boolean },
 ): void {
   const [a, b, c, d, e, f] = map
-  const row = (y >> shift) * size
-  for (let x = 0; x < size << shift; x++) {
+  const row = (y >> 1) * size
+  for (let x = 0; x < 2 * size; x++) {
     let u = a * x + b * y + c
     let v = d * x + e * y + f
     if (isBlack && (u < -0.5 || v < -0.5 || u > width - 0.5 || v > height - 0.5)) continue
@@ -89,7 +83,7 @@ function addRow(
     const right = x0 + 1 < width ? channels : 0
     const down = y0 + 1 < height ? width * channels : 0
     const at = (y0 * width + x0) * channels
-    const to = (row + (x >> shift)) * 3
+    const to = (row + (x >> 1)) * 3
     const under = at + down
     const fx = u - x0
     const fy = v - y0
