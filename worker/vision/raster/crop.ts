@@ -38,12 +38,12 @@ function copyRows(
   }
 }
 
-/** The part of a bitmap of this size within `margin` px of the box around the points; can be empty. */
+/** The whole pixels of a bitmap of this size within `margin` px of the bounds of the points; can be empty. */
 export function windowAround(points: readonly Point[], margin: number, size: Size): Window {
   const x = Math.max(0, Math.floor(Math.min(...points.map((point) => point.x)) - margin))
   const y = Math.max(0, Math.floor(Math.min(...points.map((point) => point.y)) - margin))
-  const right = Math.min(size.width, Math.ceil(Math.max(...points.map((point) => point.x)) + margin))
-  const bottom = Math.min(size.height, Math.ceil(Math.max(...points.map((point) => point.y)) + margin))
+  const right = Math.min(size.width, Math.ceil(Math.max(...points.map((point) => point.x)) + margin) + 1)
+  const bottom = Math.min(size.height, Math.ceil(Math.max(...points.map((point) => point.y)) + margin) + 1)
   return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
 }
 

@@ -1,3 +1,4 @@
+import { type Window, windowAround } from './crop.ts'
 import { createPlane, type Mask, type Pixels, type Plane, type Point, type Size } from './plane.ts'
 
 /** A premultiplied RGBA bitmap in 0 to 255, stored as bytes to save memory. */
@@ -6,15 +7,9 @@ export interface Layer extends Size {
   readonly data: Uint8ClampedArray
 }
 
-/** A rectangle of whole pixels within a bitmap. */
-export interface PixelBox extends Size {
-  readonly left: number
-  readonly top: number
-}
-
 /** The source point of every pixel in a box of the output. */
 export interface BackwardMap {
-  readonly box: PixelBox
+  readonly box: Window
   /** Source position per pixel of the box; NaN where undefined. */
   readonly x: Float32Array
   readonly y: Float32Array
@@ -22,20 +17,9 @@ export interface BackwardMap {
 
 /** An undefined map for the pixels of a `size` bitmap around `points`. */
 export function createBackwardMap(points: readonly Point[], margin: number, size: Size): BackwardMap {
-  const box = boxAround(points, margin, size)
+  const box = windowAround(points, margin, size)
   const cells = box.width * box.height
   return { box, x: new Float32Array(cells).fill(Number.NaN), y: new Float32Array(cells).fill(Number.NaN) }
-}
-
-/** The whole pixels of a `size` bitmap within `margin` px of the bounds of the points. */
-export function boxAround(points: readonly Point[], margin: number, size: Size): PixelBox {
-  const xs = points.map((p) => p.x)
-  const ys = points.map((p) => p.y)
-  const left = Math.max(0, Math.floor(Math.min(...xs) - margin))
-  const top = Math.max(0, Math.floor(Math.min(...ys) - margin))
-  const right = Math.min(size.width, Math.ceil(Math.max(...xs) + margin) + 1)
-  const bottom = Math.min(size.height, Math.ceil(Math.max(...ys) + margin) + 1)
-  return { left, top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) }
 }
 
 /**
@@ -46,7 +30,7 @@ export function remapCubic(source: Pixels, map: BackwardMap, size: Size): Layer 
   const out = new Uint8ClampedArray(size.width * size.height * 4)
   const taps = { columns: createTaps(source.width, 4), rows: createTaps(source.height, 4 * source.width) }
   for (let row = 0; row < map.box.height; row++) {
-    const to = 4 * ((row + map.box.top) * size.width + map.box.left)
+    const to = 4 * ((row + map.box.y) * size.width + map.box.x)
     remapRow(source, map, { ...taps, from: row * map.box.width, to, out })
   }
   return { width: size.width, height: size.height, channels: 4, data: out }

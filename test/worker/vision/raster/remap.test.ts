@@ -20,7 +20,7 @@ const mapOf = (source: (x: number, y: number) => readonly [number, number]) => {
     SIZE,
   )
   for (let i = 0; i < map.x.length; i++) {
-    const [x, y] = source((i % map.box.width) + map.box.left, Math.floor(i / map.box.width) + map.box.top)
+    const [x, y] = source((i % map.box.width) + map.box.x, Math.floor(i / map.box.width) + map.box.y)
     map.x[i] = x
     map.y[i] = y
   }
@@ -37,7 +37,7 @@ describe('createBackwardMap', () => {
       5,
       SIZE,
     )
-    expect(box).toEqual({ left: 0, top: 5, width: 40, height: 13 })
+    expect(box).toEqual({ x: 0, y: 5, width: 40, height: 13 })
   })
 })
 
@@ -85,7 +85,7 @@ describe('remapPlane', () => {
     const plane = { ...SIZE, data: Float32Array.from({ length: 1200 }, (_, i) => i % 40) }
     const map = mapOf((x, y) => [x + 10.5, y])
     const out = remapPlane(plane, map)
-    expect(out.data[3 * map.box.width + 4]).toBeCloseTo(4 + map.box.left + 10.5)
+    expect(out.data[3 * map.box.width + 4]).toBeCloseTo(4 + map.box.x + 10.5)
     expect(out.data[3 * map.box.width + map.box.width - 1]).toBe(0)
   })
 })

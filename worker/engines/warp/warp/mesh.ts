@@ -59,13 +59,13 @@ function drawTriangle(canvas: Canvas, triangle: readonly Vertex[]): void {
   const { box } = canvas
   const planes = [0, 1, 2].map((channel) => planeThrough(triangle, channel))
   const ys = triangle.map(({ at }) => at.y)
-  const top = Math.max(box.top, Math.ceil(Math.min(...ys) - REACH))
-  const bottom = Math.min(box.top + box.height - 1, Math.floor(Math.max(...ys) + REACH))
+  const top = Math.max(box.y, Math.ceil(Math.min(...ys) - REACH))
+  const bottom = Math.min(box.y + box.height - 1, Math.floor(Math.max(...ys) + REACH))
   for (let y = top; y <= bottom; y++) {
     const [from, to] = spanOf(triangle, y)
-    const row = (y - box.top) * box.width - box.left
-    const first = Math.max(box.left, Math.ceil(from - REACH))
-    const last = Math.min(box.left + box.width - 1, Math.floor(to + REACH))
+    const row = (y - box.y) * box.width - box.x
+    const first = Math.max(box.x, Math.ceil(from - REACH))
+    const last = Math.min(box.x + box.width - 1, Math.floor(to + REACH))
     for (let x = first; x <= last; x++) {
       canvas.x[row + x] = planes[0].x * x + planes[0].y * y + planes[0].constant
       canvas.y[row + x] = planes[1].x * x + planes[1].y * y + planes[1].constant

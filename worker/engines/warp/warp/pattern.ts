@@ -1,10 +1,10 @@
 import type { UpperGarment } from '../../../vision/garment/garment.ts'
+import { type Window, windowAround } from '../../../vision/raster/crop.ts'
 import { gaussianBlurColours } from '../../../vision/raster/filter.ts'
 import { union } from '../../../vision/raster/mask.ts'
 import type { Mask, Pixels, Plane, Point, Size } from '../../../vision/raster/plane.ts'
 import { coverPolygon, fillCapsules, fillPolygon } from '../../../vision/raster/polygon.ts'
 import { arcLength, resample } from '../../../vision/raster/polyline.ts'
-import { boxAround, type PixelBox } from '../../../vision/raster/remap.ts'
 import { resizeAreaColours } from '../../../vision/raster/sample.ts'
 import { distance } from '../../../vision/raster/vector.ts'
 import type { PointGrid } from '../fit/patch.ts'
@@ -56,23 +56,23 @@ interface Prepared {
 function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
   if (reduction <= REDUCTION.unblurred) return { image, toImage: (point) => point, px: 1 }
   const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)
-  const box = boxAround(outline, Math.ceil(4 * reduction), image)
+  const box = windowAround(outline, Math.ceil(4 * reduction), image)
   const by = Math.max(1, reduction / REDUCTION.kept)
   const size = { width: Math.ceil(box.width / by), height: Math.ceil(box.height / by) }
   const kx = size.width / box.width
   const ky = size.height / box.height
   return {
     image: gaussianBlurColours(resizeAreaColours(crop(image, box), size), (REDUCTION.sigma * reduction) / by),
-    toImage: ({ x, y }) => ({ x: (x - box.left + 0.5) * kx - 0.5, y: (y - box.top + 0.5) * ky - 0.5 }),
+    toImage: ({ x, y }) => ({ x: (x - box.x + 0.5) * kx - 0.5, y: (y - box.y + 0.5) * ky - 0.5 }),
     px: 1 / by,
   }
 }
 
-function crop({ width, channels, data }: Pixels, box: PixelBox): Pixels {
+function crop({ width, channels, data }: Pixels, box: Window): Pixels {
   const out = new Uint8ClampedArray(box.width * box.height * channels)
   const stride = box.width * channels
   for (let row = 0; row < box.height; row++) {
-    const from = ((row + box.top) * width + box.left) * channels
+    const from = ((row + box.y) * width + box.x) * channels
     out.set(data.subarray(from, from + stride), row * stride)
   }
   return { width: box.width, height: box.height, channels, data: out }

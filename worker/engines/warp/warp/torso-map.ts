@@ -1,5 +1,6 @@
+import type { Window } from '../../../vision/raster/crop.ts'
 import type { Mask, Point, Size } from '../../../vision/raster/plane.ts'
-import { type BackwardMap, createBackwardMap, type PixelBox } from '../../../vision/raster/remap.ts'
+import { type BackwardMap, createBackwardMap } from '../../../vision/raster/remap.ts'
 import { fitThinPlate } from '../../../vision/raster/thin-plate.ts'
 import { SPLINE_SLACK } from './tuning.ts'
 
@@ -29,13 +30,13 @@ interface Nodes extends Size {
   y: Float64Array
 }
 
-function evaluateNodes(spline: (point: Point) => Point, box: PixelBox, step: number): Nodes {
+function evaluateNodes(spline: (point: Point) => Point, box: Window, step: number): Nodes {
   const width = Math.ceil(box.width / step) + 1
   const height = Math.ceil(box.height / step) + 1
   const nodes = { width, height, x: new Float64Array(width * height), y: new Float64Array(width * height) }
   for (let row = 0, i = 0; row < height; row++) {
     for (let column = 0; column < width; column++, i++) {
-      const { x, y } = spline({ x: box.left + column * step, y: box.top + row * step })
+      const { x, y } = spline({ x: box.x + column * step, y: box.y + row * step })
       nodes.x[i] = x
       nodes.y[i] = y
     }

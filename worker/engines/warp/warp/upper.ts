@@ -62,7 +62,7 @@ function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<UpperLa
   const back: Layer = { ...torso, data: new Uint8ClampedArray(torso.data.length) }
   const opening = remapPlane(pattern.opening, map).data
   for (let row = 0, i = 0; row < map.box.height; row++) {
-    let at = 4 * ((row + map.box.top) * size.width + map.box.left)
+    let at = 4 * ((row + map.box.y) * size.width + map.box.x)
     for (let column = 0; column < map.box.width; column++, i++, at += 4) {
       const [own, open] = [share[i], opening[i]]
       if (own === 0 || (own === 1 && open === 0)) continue
@@ -79,7 +79,7 @@ function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<UpperLa
 function unfoldBox(values: Float32Array, { box }: BackwardMap, size: Size): Int8Array {
   const unfolded = new Int8Array(size.width * size.height)
   for (let row = 0, i = 0; row < box.height; row++) {
-    const to = (row + box.top) * size.width + box.left
+    const to = (row + box.y) * size.width + box.x
     for (let column = 0; column < box.width; column++, i++)
       unfolded[to + column] = Number.isNaN(values[i]) ? 0 : Math.round(127 * Math.min(Math.max(values[i], -1), 1))
   }

@@ -14,7 +14,7 @@ describe('mapMesh', () => {
     const map = mapMesh(straight, straight, SIZE)
     for (let y = 8; y <= 80; y++) {
       for (let x = 10; x <= 70; x++) {
-        const at = (y - map.box.top) * map.box.width + x - map.box.left
+        const at = (y - map.box.y) * map.box.width + x - map.box.x
         expect(Math.hypot(map.x[at] - x, map.y[at] - y)).toBeLessThan(1e-3)
       }
     }
@@ -29,7 +29,7 @@ describe('mapMesh', () => {
 
   it('maps columns to −1 to 1', () => {
     const { box, across } = mapMesh(straight, straight, SIZE)
-    const at = (x: number) => across[(40 - box.top) * box.width + x - box.left]
+    const at = (x: number) => across[(40 - box.y) * box.width + x - box.x]
     expect(at(10)).toBeCloseTo(-1)
     expect(at(40)).toBeCloseTo(0)
     expect(at(70)).toBeCloseTo(1)
@@ -43,7 +43,7 @@ describe('mapMesh', () => {
     })
     const { box, x } = mapMesh(straight, bent, SIZE)
     const holes = x.filter((value, i) => {
-      const [px, py] = [(i % box.width) + box.left - 12, Math.floor(i / box.width) + box.top - 12]
+      const [px, py] = [(i % box.width) + box.x - 12, Math.floor(i / box.width) + box.y - 12]
       const radius = Math.hypot(px, py)
       const angle = Math.atan2(py, px)
       return radius > 31 && radius < 57 && angle > 0.02 && angle < 1.18 && Number.isNaN(value)
