@@ -6,15 +6,12 @@ import { erode } from '../raster/morphology.ts'
 import { bitmapToColours, type Point } from '../raster/plane.ts'
 import { fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
-import { applyAffine } from '../raster/sample.ts'
 import { medianOf } from '../raster/statistics.ts'
 import { between, norm, subtract } from '../raster/vector.ts'
 import type { Person } from './person.ts'
-import { type Region, regionToBitmap, viewRegion } from './region.ts'
+import { locatePoints, type Region, regionOfPoints } from './region.ts'
 
 const VIEW_SIZE = 192
-const VALUES_PER_POINT = 3
-const PRESENT = 0.5
 // Points of the face mesh, in order: around the face from the top of the forehead (10) past the chin (152).
 const OUTLINE = [
   10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377, 152, 148, 176, 149, 150, 136,
@@ -32,20 +29,11 @@ export async function locateFace(
   { landmarks }: Pick<Person, 'landmarks'>,
   session: Session,
 ): Promise<readonly Point[] | null> {
-  const rough = await locateMesh(pyramid, regionOfLandmarks(landmarks), session)
-  const mesh = rough && (await locateMesh(pyramid, regionOfMesh(rough), session))
+  // The flag is a logit.
+  const model = { session, size: VIEW_SIZE, flag: 'face_flag', least: 0 }
+  const rough = await locatePoints(pyramid, regionOfLandmarks(landmarks), model)
+  const mesh = rough && (await locatePoints(pyramid, regionOfMesh(rough), model))
   return mesh && OUTLINE.map((i) => mesh[i])
-}
-
-async function locateMesh(pyramid: Pyramid, region: Region, session: Session): Promise<readonly Point[] | null> {
-  const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
-  const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } })
-  if (1 / (1 + Math.exp(-outputs.face_flag.data[0])) < PRESENT) return null
-  const raw = outputs.landmarks.data
-  const map = regionToBitmap(region, VIEW_SIZE)
-  return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
-    applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
-  )
 }
 
 // A face is about 2.6 times as high as the distance from its eyes to its mouth; the model expects 1.5 times that.
@@ -65,20 +53,8 @@ function regionOfLandmarks({ leftEye, rightEye, mouthLeft, mouthRight }: Person[
 }
 
 function regionOfMesh(mesh: readonly Point[]): Region {
-  const eyes = subtract(mesh[LEFT_EYE], mesh[RIGHT_EYE])
-  const angle = Math.atan2(eyes.y, eyes.x)
-  const cos = Math.cos(angle)
-  const sin = Math.sin(angle)
-  const along = mesh.map(({ x, y }) => x * cos + y * sin)
-  const down = mesh.map(({ x, y }) => y * cos - x * sin)
-  const middle = (values: readonly number[]) => (Math.min(...values) + Math.max(...values)) / 2
-  const length = (values: readonly number[]) => Math.max(...values) - Math.min(...values)
-  const [u, v] = [middle(along), middle(down)]
-  return {
-    centre: { x: u * cos - v * sin, y: u * sin + v * cos },
-    side: Math.max(1, 1.5 * Math.max(length(along), length(down))),
-    angle,
-  }
+  const { x, y } = subtract(mesh[LEFT_EYE], mesh[RIGHT_EYE])
+  return regionOfPoints(mesh, { x: y, y: -x }, 1.5)
 }
 
 // Height in px at which the colour of a face is measured, and the share of it that its edge is excluded by.

@@ -1,13 +1,11 @@
 import type { Session } from '../../inference/session.ts'
 import type { Point } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
-import { applyAffine } from '../raster/sample.ts'
-import { between, distance, move, norm, subtract } from '../raster/vector.ts'
+import { between, distance, move, subtract, unit } from '../raster/vector.ts'
 import type { Landmark, Person } from './person.ts'
-import { type Region, regionToBitmap, viewRegion } from './region.ts'
+import { locatePoints, type Region, regionOfPoints } from './region.ts'
 
 const VIEW_SIZE = 224
-const VALUES_PER_POINT = 3
 // The model's hand presence: min to try again, and min to accept.
 const POSSIBLE = 0.2
 const PRESENT = 0.5
@@ -51,30 +49,13 @@ async function locateHand(
   const [wrist] = arm
   const { width, height } = pyramid.size
   if (wrist.presence < PRESENT || wrist.x < 0 || wrist.y < 0 || wrist.x > width - 1 || wrist.y > height - 1) return null
+  const model = { session, size: VIEW_SIZE, flag: 'hand_flag' }
   for (const region of regionsOfArm(arm, minSide)) {
-    const rough = await locatePoints(pyramid, region, { session, minPresence: POSSIBLE })
-    const hand = rough && (await locatePoints(pyramid, regionOfHand(rough), { session, minPresence: PRESENT }))
+    const rough = await locatePoints(pyramid, region, { ...model, least: POSSIBLE })
+    const hand = rough && (await locatePoints(pyramid, regionOfHand(rough), { ...model, least: PRESENT }))
     if (hand && distance(hand[WRIST], wrist) < MAX_AWAY * region.side) return hand
   }
   return null
-}
-
-async function locatePoints(
-  pyramid: Pyramid,
-  region: Region,
-  { session, minPresence }: { session: Session; minPresence: number },
-): Promise<HandPoints | null> {
-  const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
-  const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } }, [
-    'landmarks',
-    'hand_flag',
-  ])
-  if (outputs.hand_flag.data[0] < minPresence) return null
-  const raw = outputs.landmarks.data
-  const map = regionToBitmap(region, VIEW_SIZE)
-  return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
-    applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
-  )
 }
 
 // A hand is about twice as long as the distance from wrist to knuckles; in a larger view the model misses small hands.
@@ -95,23 +76,17 @@ const NEAR_PALM = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18]
 function regionOfHand(hand: HandPoints): Region {
   const knuckles = between(between(hand[INDEX_BASE], hand[RING_BASE], 0.5), hand[MIDDLE_BASE], 0.5)
   const up = subtract(knuckles, hand[WRIST])
-  const length = Math.max(1e-6, norm(up.x, up.y))
-  const [cos, sin] = [up.x / length, up.y / length]
-  const along = NEAR_PALM.map((i) => hand[i].x * cos + hand[i].y * sin)
-  const across = NEAR_PALM.map((i) => hand[i].y * cos - hand[i].x * sin)
-  const [u, v] = [along, across].map((values) => (Math.min(...values) + Math.max(...values)) / 2)
-  const widest = Math.max(...[along, across].map((values) => Math.max(...values) - Math.min(...values)))
-  return regionAround({ x: u * cos - v * sin, y: u * sin + v * cos }, up, 2 * widest)
+  const around = regionOfPoints(
+    NEAR_PALM.map((i) => hand[i]),
+    up,
+    2,
+  )
+  return regionAround(around.centre, up, around.side)
 }
 
 // The fingers point upwards in the region, with slightly more room above them than below the wrist.
 function regionAround(middle: Point, up: Point, side: number): Region {
-  const length = Math.max(1e-6, norm(up.x, up.y))
-  return {
-    centre: move(middle, { x: up.x / length, y: up.y / length }, 0.1 * side),
-    side: Math.max(1, side),
-    angle: Math.atan2(up.x, -up.y),
-  }
+  return { centre: move(middle, unit(up), 0.1 * side), side: Math.max(1, side), angle: Math.atan2(up.x, -up.y) }
 }
 
 function isSame(a: HandPoints, b: HandPoints): boolean {

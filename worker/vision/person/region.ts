@@ -1,7 +1,8 @@
+import type { Session } from '../../inference/session.ts'
 import type { Bitmap, Point } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
-import { type Affine, invertAffine } from '../raster/sample.ts'
-import { norm } from '../raster/vector.ts'
+import { type Affine, applyAffine, invertAffine } from '../raster/sample.ts'
+import { norm, unit } from '../raster/vector.ts'
 
 /** A square of the bitmap, possibly rotated: the input of a model. Lengths and positions in px, the angle in radians. */
 export interface Region {
@@ -27,6 +28,36 @@ export function regionOfBody(centre: Point, rim: Point): Region {
   const x = rim.x - centre.x
   const y = rim.y - centre.y
   return { centre, side: 2.5 * norm(x, y), angle: Math.PI / 2 - Math.atan2(-y, x) }
+}
+
+/** The square around the points, turned so that `up` points upwards, and `share` times as large as their bounds. */
+export function regionOfPoints(points: readonly Point[], up: Point, share: number): Region {
+  const { x: cos, y: sin } = unit(up)
+  const along = points.map(({ x, y }) => x * cos + y * sin)
+  const across = points.map(({ x, y }) => y * cos - x * sin)
+  const [u, v] = [along, across].map((values) => (Math.min(...values) + Math.max(...values)) / 2)
+  const widest = Math.max(...[along, across].map((values) => Math.max(...values) - Math.min(...values)))
+  const centre = { x: u * cos - v * sin, y: u * sin + v * cos }
+  return { centre, side: Math.max(1, share * widest), angle: Math.atan2(up.x, -up.y) }
+}
+
+/**
+ * The points that one of MediaPipe's landmark models with inputs of `size` × `size` px sees in the region, in px of the bitmap; null if
+ * its output `flag` is below `least`.
+ */
+export async function locatePoints(
+  pyramid: Pyramid,
+  region: Region,
+  { session, size, flag, least }: { session: Session; size: number; flag: string; least: number },
+): Promise<readonly Point[] | null> {
+  const view = viewRegion(pyramid, region, { size, border: 'replicate', range: [0, 1] })
+  const outputs = await session.run({ image: { shape: [1, size, size, 3], data: view } }, ['landmarks', flag])
+  if (outputs[flag].data[0] < least) return null
+  const raw = outputs.landmarks.data
+  const map = regionToBitmap(region, size)
+  return Array.from({ length: raw.length / 3 }, (_, i) =>
+    applyAffine(map, { x: raw[3 * i] - 0.5, y: raw[3 * i + 1] - 0.5 }),
+  )
 }
 
 /** Maps the pixel (x, y) of a `size` × `size` view of the region to the bitmap. */
