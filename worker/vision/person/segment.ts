@@ -1,12 +1,13 @@
 import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { applyEnlarged, guideByColour } from '../raster/colour-guide.ts'
 import { connectedComponents } from '../raster/components.ts'
-import { boundsOf } from '../raster/crop.ts'
+import { boundsOf, windowAround } from '../raster/crop.ts'
 import { maskWhere, threshold } from '../raster/mask.ts'
 import { dilate } from '../raster/morphology.ts'
 import { bitmapToColours, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { applyAffine, composeAffine, warpAffinePlane } from '../raster/sample.ts'
+import { scale } from '../raster/vector.ts'
 import type { Box } from './person.ts'
 import { bitmapToRegion, type Region, regionToBitmap } from './region.ts'
 
@@ -61,20 +62,8 @@ function boundsInLevel(near: Mask, region: Region, { level, size }: { level: num
   const map = regionToBitmap(region, near.width)
   const xs = [bounds.x - 2 * RADIUS, bounds.x + bounds.width + 2 * RADIUS]
   const ys = [bounds.y - 2 * RADIUS, bounds.y + bounds.height + 2 * RADIUS]
-  const corners = xs.flatMap((x) => ys.map((y) => applyAffine(map, { x, y })))
-  const along = (values: number[], length: number) => {
-    const start = Math.max(0, Math.floor(Math.min(...values) / 2 ** level))
-    return [start, Math.min(length, Math.ceil(Math.max(...values) / 2 ** level) + 1) - start]
-  }
-  const [x, width] = along(
-    corners.map((corner) => corner.x),
-    size.width,
-  )
-  const [y, height] = along(
-    corners.map((corner) => corner.y),
-    size.height,
-  )
-  return { x, y, width, height }
+  const corners = xs.flatMap((x) => ys.map((y) => scale(applyAffine(map, { x, y }), 2 ** -level)))
+  return windowAround(corners, 0, size)
 }
 
 function placeSegmentation(region: Region, segmentation: Plane, { box, level }: { box: Box; level: number }): Plane {
