@@ -27,20 +27,8 @@ export function keepOutside(change: Plane, mask: CallerMask): void {
 /** The pixels of a plane of this size over the crop that touch a black pixel of the mask. */
 function keptPixels({ width, height }: Size, { bitmap, frame, crop }: CallerMask): Mask {
   const part = crop ?? { x: 0, y: 0, ...frame }
-  const columns = spans({
-    from: part.x,
-    length: part.width,
-    count: width,
-    scale: bitmap.width / frame.width,
-    max: bitmap.width,
-  })
-  const rows = spans({
-    from: part.y,
-    length: part.height,
-    count: height,
-    scale: bitmap.height / frame.height,
-    max: bitmap.height,
-  })
+  const columns = spans([part.x, part.width], width, [frame.width, bitmap.width])
+  const rows = spans([part.y, part.height], height, [frame.height, bitmap.height])
   const touchesBlack = ([left, right]: Span, [top, bottom]: Span) => {
     for (let y = top; y < bottom; y++)
       for (let x = left; x < right; x++) if (bitmap.data[(y * bitmap.width + x) * bitmap.channels] < 128) return true
@@ -51,20 +39,13 @@ function keptPixels({ width, height }: Size, { bitmap, frame, crop }: CallerMask
 
 type Span = readonly [first: number, end: number]
 
-/** For each of `count` equal parts of a range: the first pixel of the mask that it touches, and that after the last. */
-function spans({
-  from,
-  length,
-  count,
-  scale,
-  max,
-}: {
-  readonly from: number
-  readonly length: number
-  readonly count: number
-  readonly scale: number
-  readonly max: number
-}): Span[] {
+// For each of `count` equal parts of a range of the photo: the first pixel of the mask that it touches, and that after the last.
+function spans(
+  [from, length]: readonly [from: number, length: number],
+  count: number,
+  [whole, max]: readonly [photo: number, mask: number],
+): Span[] {
+  const scale = max / whole
   // Parts that end at the border of a pixel do not touch the next one, also with rounding errors.
   const TOUCH = 1e-6
   return Array.from({ length: count }, (_, i) => {
