@@ -1,3 +1,4 @@
+import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { boxBlur } from '../raster/filter.ts'
 import { type Bitmap, createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
 import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
@@ -60,19 +61,17 @@ function blurOf(brightness: Plane): number {
 
 function brightnessOf(pyramid: Pyramid, box: Box): Plane {
   const level = Math.max(0, Math.floor(Math.log2(box.height / JUDGED_HEIGHT)))
-  const { width, height, channels, data } = pyramid.level(level)
-  const left = Math.floor(box.x / 2 ** level)
-  const top = Math.floor(box.y / 2 ** level)
-  const plane = createPlane({
-    width: Math.max(1, Math.min(width - left, Math.round(box.width / 2 ** level))),
-    height: Math.max(1, Math.min(height - top, Math.round(box.height / 2 ** level))),
+  const whole = pyramid.level(level)
+  const [x, y] = [Math.floor(box.x / 2 ** level), Math.floor(box.y / 2 ** level)]
+  const { data, channels, ...size } = cropBitmap(whole, {
+    x,
+    y,
+    width: Math.max(1, Math.min(whole.width - x, Math.round(box.width / 2 ** level))),
+    height: Math.max(1, Math.min(whole.height - y, Math.round(box.height / 2 ** level))),
   })
-  for (let y = 0, to = 0; y < plane.height; y++) {
-    let from = ((top + y) * width + left) * channels
-    for (let x = 0; x < plane.width; x++, from += channels) {
-      plane.data[to++] = (data[from] + data[from + 1] + data[from + 2]) / 3
-    }
-  }
+  const plane = createPlane(size)
+  for (let i = 0, from = 0; i < plane.data.length; i++, from += channels)
+    plane.data[i] = (data[from] + data[from + 1] + data[from + 2]) / 3
   const scale = JUDGED_HEIGHT / plane.height
   if (scale >= 1) return plane
   return resizeAreaPlane(plane, { width: Math.max(1, Math.round(plane.width * scale)), height: JUDGED_HEIGHT })
