@@ -1,7 +1,15 @@
 import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { apartInLight, type Lab, rgbToLab } from '../raster/colour.ts'
 import { applyEnlarged, guideByColour } from '../raster/colour-guide.ts'
-import { countOf, createCosts, filterSamples, learnColours, type Samples, samplesOf } from '../raster/colour-model.ts'
+import {
+  countOf,
+  createCosts,
+  filterSamples,
+  learnColours,
+  medianColour,
+  type Samples,
+  samplesOf,
+} from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { windowAround } from '../raster/crop.ts'
 import { distanceTo } from '../raster/distance.ts'
@@ -18,7 +26,6 @@ import {
 import { fillBeyond, fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { sampleBilinear } from '../raster/sample.ts'
-import { median } from '../raster/statistics.ts'
 import { distance, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
 import type { Hand } from './person.ts'
@@ -177,7 +184,7 @@ function colourEvidence(
   { core, beside, skin }: { core: Mask; beside: Mask; skin: Lab | null },
 ): (i: number) => number {
   const own = visibleSamples(lab, core, skin)
-  const [l0, a0, b0] = [0, 1, 2].map((c) => median(own.filter((_, i) => i % 3 === c)))
+  const [l0, a0, b0] = medianColour(own)
   // Cloth between the fingers has another hue.
   const alike = filterSamples(own, (l, a, b) => norm(0.35 * (l - l0), a - a0, b - b0) < 14)
   const models = [learnColours(alike, 3), learnColours(samplesOf(lab, beside), 4)]

@@ -1,6 +1,7 @@
 import { type Cluster, kMeans } from './clusters.ts'
 import { countSet } from './mask.ts'
 import type { Colours, Mask, Plane } from './plane.ts'
+import { median } from './statistics.ts'
 
 /** Typical colours of one kind of surface as Gaussians in CIE Lab. */
 export type ColourModel = readonly Cluster[]
@@ -39,11 +40,8 @@ export function countOf(samples: Samples): number {
 
 /** Median of each Lab channel. */
 export function medianColour(samples: Samples): [number, number, number] {
-  const median = (channel: number) => {
-    const values = Float64Array.from({ length: countOf(samples) }, (_, i) => samples[3 * i + channel]).sort()
-    return values[values.length >> 1]
-  }
-  return [median(0), median(1), median(2)]
+  const of = (channel: number) => median(samples.filter((_, i) => i % 3 === channel))
+  return [of(0), of(1), of(2)]
 }
 
 /** The samples that `keep` accepts. */
