@@ -9,7 +9,7 @@ export const RAYS = 30
 const STEPS = 144
 const FIRST_RADIUS = 0.2
 /** Distance between two samples of a ray, over the distance of the neck corners. */
-export const STEP = 0.0125
+const STEP = 0.0125
 
 /**
  * Gain of each sample of a fan of rays, which start in the middle between the neck corners, as part of the front's upper
