@@ -55,6 +55,7 @@ export async function startTelemetry({
     logRecordProcessors: [],
   })
   sdk.start()
+  tracer = trace.getTracer('drape')
   return {
     stop: () => {
       isOn = false
@@ -127,8 +128,8 @@ async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Proxy that delegates to the real tracer once telemetry has started. */
-const tracer = trace.getTracer('drape')
+/** Records nothing until telemetry has started. */
+let tracer = trace.getTracer('drape')
 
 export interface SpanSettings {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal'
