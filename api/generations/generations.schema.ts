@@ -132,7 +132,7 @@ export const Generation = named(
     results: Type.Optional(
       Type.Array(GenerationResult, {
         description:
-          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed in ascending order, then the failed ones. The first is that of resultImageUrl.',
+          'When COMPLETED with output.count above 1 or output.changedMask: a result for each seed, one after another, then the failed ones. The first is that of resultImageUrl.',
       }),
     ),
     engineName: EngineName,

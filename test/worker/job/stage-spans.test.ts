@@ -9,6 +9,8 @@ let telemetry: Telemetry
 beforeAll(async () => {
   receiver = await startOtlpReceiver()
   for (const [name, value] of Object.entries(receiver.env)) vi.stubEnv(name, value)
+  // As another file of the process that has stopped its own.
+  trace.disable()
   telemetry = await startTelemetry({ service: 'worker', env: receiver.env, onFault: () => {} })
 })
 afterAll(() => {

@@ -76,7 +76,7 @@ export function removeUpper(
   if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
   if (areas.skin > MAX_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
     throw unusable(
-      'The clothes that the person wears have the colour of skin and cannot be told from it. Use a photo in another colour.',
+      'The clothes that the person wears have the colour of skin and cannot be distinguished from it. Use a photo in another colour.',
     )
   const seen = areas.skin > MIN_FILLED.skin ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
